@@ -1,0 +1,2 @@
+//! Development checks.
+fn main() {}

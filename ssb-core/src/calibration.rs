@@ -1,0 +1,256 @@
+//! Calibration values with where each came from; an argument wins over the file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, wavelength_a};
+
+/// A value and where it came from: `argument`, `file:/path/inside`, or a stated assumption.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sourced<T> {
+    /// The value; its unit is in the name of the field that holds it.
+    pub value: T,
+    /// Where it came from.
+    pub source: String,
+}
+
+impl<T> Sourced<T> {
+    /// A value with its origin.
+    pub fn new(value: T, source: impl Into<String>) -> Self {
+        Self {
+            value,
+            source: source.into(),
+        }
+    }
+}
+
+/// Calibration as far as it is known: from a file, or from arguments.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CalibrationHints {
+    /// Beam energy in kV.
+    pub voltage_kv: Option<Sourced<f64>>,
+    /// Convergence semi-angle in mrad.
+    pub semiangle_mrad: Option<Sourced<f64>>,
+    /// Scan step (row, col) in Å.
+    pub scan_step_a: Option<Sourced<[f64; 2]>>,
+    /// Detector step (row, col) in mrad per pixel.
+    pub det_step_mrad: Option<Sourced<[f64; 2]>>,
+    /// Detector step (row, col) in 1/Å per pixel; becomes mrad once the voltage is known.
+    pub det_step_per_a: Option<Sourced<[f64; 2]>>,
+    /// Scan-detector rotation in degrees.
+    pub rotation_deg: Option<Sourced<f64>>,
+}
+
+/// A complete, checked calibration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Beam energy in kV.
+    pub voltage_kv: Sourced<f64>,
+    /// Convergence semi-angle in mrad.
+    pub semiangle_mrad: Sourced<f64>,
+    /// Scan step (row, col) in Å.
+    pub scan_step_a: Sourced<[f64; 2]>,
+    /// Detector step (row, col) in mrad per pixel.
+    pub det_step_mrad: Sourced<[f64; 2]>,
+    /// Scan-detector rotation in degrees.
+    pub rotation_deg: Sourced<f64>,
+}
+
+fn check(name: &str, values: &[f64], range: [f64; 2], unit: &str) -> Result<(), Error> {
+    match values
+        .iter()
+        .find(|v| !(v.is_finite() && **v >= range[0] && **v <= range[1]))
+    {
+        None => Ok(()),
+        Some(v) => Err(Error::BadValue {
+            object: name.into(),
+            expected: format!("{} to {} {unit}", range[0], range[1]),
+            found: format!("{v} {unit}"),
+            action: "check the unit".into(),
+        }),
+    }
+}
+
+/// Picks the given value before the found one and reports when both exist and differ.
+fn pick<T: Clone + PartialEq + std::fmt::Debug>(
+    name: &str,
+    given: Option<&Sourced<T>>,
+    found: Option<&Sourced<T>>,
+    warnings: &mut Vec<String>,
+) -> Option<Sourced<T>> {
+    if let (Some(g), Some(f)) = (given, found)
+        && g.value != f.value
+    {
+        warnings.push(format!(
+            "{name}: using {:?} ({}); the file says {:?} ({})",
+            g.value, g.source, f.value, f.source
+        ));
+    }
+    given.or(found).cloned()
+}
+
+/// Completes the calibration found in a file with the given one, which wins.
+///
+/// Returns the calibration and warnings for people (both values where they differ, an unknown
+/// rotation taken as 0).
+///
+/// # Errors
+/// [`Error::MissingCalibration`] naming every missing value and its flag at once, or
+/// [`Error::BadValue`] for one outside its physical range.
+pub fn merge_calibration(
+    given: &CalibrationHints,
+    found: &CalibrationHints,
+) -> Result<(Calibration, Vec<String>), Error> {
+    let mut warnings = Vec::new();
+    let w = &mut warnings;
+    let voltage = pick(
+        "voltage_kv",
+        given.voltage_kv.as_ref(),
+        found.voltage_kv.as_ref(),
+        w,
+    );
+    let semiangle = pick(
+        "semiangle_mrad",
+        given.semiangle_mrad.as_ref(),
+        found.semiangle_mrad.as_ref(),
+        w,
+    );
+    let scan_step = pick(
+        "scan_step_a",
+        given.scan_step_a.as_ref(),
+        found.scan_step_a.as_ref(),
+        w,
+    );
+    let reciprocal = found
+        .det_step_per_a
+        .as_ref()
+        .zip(voltage.as_ref())
+        .map(|(step, kv)| {
+            let mrad = step.value.map(|v| v * wavelength_a(kv.value) * 1e3);
+            Sourced::new(mrad, format!("{} (1/Å x wavelength)", step.source))
+        });
+    let found_step = found.det_step_mrad.clone().or(reciprocal);
+    let det_step = pick(
+        "det_step_mrad",
+        given.det_step_mrad.as_ref(),
+        found_step.as_ref(),
+        w,
+    );
+    let rotation = pick(
+        "rotation_deg",
+        given.rotation_deg.as_ref(),
+        found.rotation_deg.as_ref(),
+        w,
+    );
+
+    let mut names = Vec::new();
+    let mut flags = Vec::new();
+    for (missing, name, flag) in [
+        (voltage.is_none(), "beam voltage (kV)", "--voltage-kv"),
+        (
+            semiangle.is_none(),
+            "convergence semi-angle (mrad)",
+            "--semiangle-mrad",
+        ),
+        (scan_step.is_none(), "scan step (Å)", "--scan-step-a"),
+        (
+            det_step.is_none(),
+            "detector step (mrad per pixel)",
+            "--det-step-mrad",
+        ),
+    ] {
+        if missing {
+            names.push(name.to_owned());
+            flags.push(flag.to_owned());
+        }
+    }
+    let (Some(voltage_kv), Some(semiangle_mrad), Some(scan_step_a), Some(det_step_mrad)) =
+        (voltage, semiangle, scan_step, det_step)
+    else {
+        return Err(Error::MissingCalibration { names, flags });
+    };
+    let rotation_deg = rotation.unwrap_or_else(|| {
+        w.push(
+            "rotation_deg: not in the file and not given; 0 is assumed (--rotation-deg sets it)"
+                .into(),
+        );
+        Sourced::new(0.0, "assumed: unknown rotation taken as 0")
+    });
+    check("voltage_kv", &[voltage_kv.value], [1.0, 5000.0], "kV")?;
+    check(
+        "semiangle_mrad",
+        &[semiangle_mrad.value],
+        [0.01, 500.0],
+        "mrad",
+    )?;
+    check("scan_step_a", &scan_step_a.value, [1e-4, 1e5], "Å")?;
+    check("det_step_mrad", &det_step_mrad.value, [1e-5, 200.0], "mrad")?;
+    check(
+        "rotation_deg",
+        &[rotation_deg.value],
+        [-360.0, 360.0],
+        "deg",
+    )?;
+    let calibration = Calibration {
+        voltage_kv,
+        semiangle_mrad,
+        scan_step_a,
+        det_step_mrad,
+        rotation_deg,
+    };
+    Ok((calibration, warnings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complete() -> CalibrationHints {
+        CalibrationHints {
+            voltage_kv: Some(Sourced::new(300.0, "file:/a")),
+            semiangle_mrad: Some(Sourced::new(20.0, "file:/a")),
+            scan_step_a: Some(Sourced::new([0.25, 0.3], "file:/a")),
+            det_step_mrad: None,
+            det_step_per_a: Some(Sourced::new([0.1, 0.1], "file:/q")),
+            rotation_deg: None,
+        }
+    }
+
+    #[test]
+    fn missing_values_are_named_together() {
+        let error = merge_calibration(&CalibrationHints::default(), &CalibrationHints::default())
+            .unwrap_err()
+            .to_string();
+        for flag in [
+            "--voltage-kv",
+            "--semiangle-mrad",
+            "--scan-step-a",
+            "--det-step-mrad",
+        ] {
+            assert!(error.contains(flag), "{error}");
+        }
+    }
+
+    #[test]
+    fn arguments_win_and_reciprocal_steps_need_the_voltage() {
+        let given = CalibrationHints {
+            semiangle_mrad: Some(Sourced::new(21.4, "argument")),
+            ..CalibrationHints::default()
+        };
+        let (c, warnings) = merge_calibration(&given, &complete()).unwrap();
+        assert_eq!(c.semiangle_mrad.value, 21.4);
+        assert!((c.det_step_mrad.value[0] - 1.968_748_900_684_9).abs() < 1e-9);
+        assert!(
+            warnings
+                .iter()
+                .any(|w| w.contains("21.4") && w.contains("20"))
+        );
+        assert!(warnings.iter().any(|w| w.contains("rotation")));
+    }
+
+    #[test]
+    fn impossible_values_are_refused() {
+        let mut found = complete();
+        found.voltage_kv = Some(Sourced::new(300_000.0, "file:/a"));
+        assert!(merge_calibration(&CalibrationHints::default(), &found).is_err());
+    }
+}

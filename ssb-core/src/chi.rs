@@ -1,0 +1,211 @@
+//! The aberration phase as a polynomial, and its even and odd parts about one `k`
+//! (numerics section 3).
+//!
+//! Every standard term is `|u|^(n+1-m) Re[(u_row + i u_col)^m exp(-i m phi_nm)]` times a constant,
+//! a real polynomial in `(u_row, u_col)`. For fixed `k`, `chi(k + q)` is a polynomial in `q`; with
+//! `E` its even part without the constant and `O` its odd part,
+//! `chi(k) - (chi(k-q) + chi(k+q)) / 2 = -E(q)` and `(chi(k+q) - chi(k-q)) / 2 = O(q)`:
+//! nothing large is ever subtracted.
+
+use std::f64::consts::TAU;
+
+use crate::{Aberrations, TERMS};
+
+/// Highest total degree of the phase polynomial: `n + 1` of the fifth-order terms.
+pub const PHASE_DEGREE: usize = 6;
+
+const SIZE: usize = PHASE_DEGREE + 1;
+
+/// `coefficients[i][j]` belongs to `u_row^i u_col^j`.
+type Coefficients = [[f64; SIZE]; SIZE];
+
+/// chi(u) in turns (radians / 2 pi) for `u` in 1/Å.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChiPolynomial {
+    turns: Coefficients,
+}
+
+/// The phase about one `k`: `even` without its constant, and `odd`, in turns over `q` in 1/Å.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvenOdd {
+    even: Coefficients,
+    odd: Coefficients,
+}
+
+fn multiply(a: &Coefficients, b: &Coefficients) -> Coefficients {
+    let mut out = Coefficients::default();
+    for (i, j, value) in terms(a) {
+        for (k, l, other) in terms(b) {
+            if i + k < SIZE && j + l < SIZE {
+                out[i + k][j + l] += value * other;
+            }
+        }
+    }
+    out
+}
+
+fn terms(c: &Coefficients) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+    c.iter()
+        .enumerate()
+        .flat_map(|(i, row)| row.iter().enumerate().map(move |(j, v)| (i, j, *v)))
+        .filter(|(.., v)| *v != 0.0)
+}
+
+fn power(x: f64, exponent: usize) -> f64 {
+    x.powi(exponent as i32)
+}
+
+fn binomial(n: usize, k: usize) -> f64 {
+    (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()
+}
+
+impl ChiPolynomial {
+    /// The polynomial of these aberrations at this wavelength.
+    #[must_use]
+    pub fn new(aberrations: &Aberrations, wavelength_a: f64) -> Self {
+        let mut turns = Coefficients::default();
+        for (term, value) in TERMS.iter().zip(aberrations.values()) {
+            if value.magnitude_a == 0.0 {
+                continue;
+            }
+            // Re[(u_row + i u_col)^m exp(-i m phi)]: binomials with the phase of i^j.
+            let m = term.m as usize;
+            let mut azimuthal = Coefficients::default();
+            for j in 0..=m {
+                // cos(j pi/2 - m phi), without the rounding of pi/2.
+                let (sin, cos) = (f64::from(term.m) * value.angle_rad).sin_cos();
+                let real = [cos, sin, -cos, -sin][j % 4];
+                azimuthal[m - j][j] = binomial(m, j) * real;
+            }
+            let mut squared_radius = Coefficients::default();
+            squared_radius[2][0] = 1.0;
+            squared_radius[0][2] = 1.0;
+            for _ in 0..(term.n as usize + 1 - m) / 2 {
+                azimuthal = multiply(&azimuthal, &squared_radius);
+            }
+            let scale =
+                value.magnitude_a / f64::from(term.n + 1) * power(wavelength_a, term.n as usize);
+            for (i, j, v) in terms(&azimuthal) {
+                turns[i][j] += scale * v;
+            }
+        }
+        Self { turns }
+    }
+
+    /// Whether only C10 and C12 are set, so that `E` does not depend on `k` and `O` is linear.
+    #[must_use]
+    pub fn is_quadratic(&self) -> bool {
+        terms(&self.turns).all(|(i, j, _)| i + j <= 2)
+    }
+
+    /// chi(u) in radians, `u` in 1/Å.
+    #[must_use]
+    pub fn radians(&self, u: [f64; 2]) -> f64 {
+        TAU * terms(&self.turns)
+            .map(|(i, j, v)| v * power(u[0], i) * power(u[1], j))
+            .sum::<f64>()
+    }
+
+    /// The even part (without its constant) and the odd part of `chi(k + q)` in `q`.
+    #[must_use]
+    pub fn about(&self, k: [f64; 2]) -> EvenOdd {
+        let mut even = Coefficients::default();
+        let mut odd = Coefficients::default();
+        for (i, j, v) in terms(&self.turns) {
+            for p in 0..=i {
+                for s in 0..=j {
+                    let shifted = v
+                        * binomial(i, p)
+                        * binomial(j, s)
+                        * power(k[0], i - p)
+                        * power(k[1], j - s);
+                    match (p + s) % 2 {
+                        1 => odd[p][s] += shifted,
+                        _ if p + s > 0 => even[p][s] += shifted,
+                        _ => {}
+                    }
+                }
+            }
+        }
+        EvenOdd { even, odd }
+    }
+}
+
+impl EvenOdd {
+    /// The coefficients in `q_row` (ascending powers, turns) of both parts at a fixed `q_col`.
+    #[must_use]
+    pub fn at_col(&self, q_col: f64) -> ([f64; SIZE], [f64; SIZE]) {
+        let fix =
+            |c: &Coefficients| c.map(|row| row.iter().rev().fold(0.0, |sum, v| sum * q_col + v));
+        (fix(&self.even), fix(&self.odd))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Angle, Length};
+
+    const WAVELENGTH_A: f64 = 0.0197;
+
+    /// The definition of chi by alpha and phi, term by term.
+    fn literal(ab: &Aberrations, u: [f64; 2]) -> f64 {
+        let alpha = WAVELENGTH_A * u[0].hypot(u[1]);
+        let phi = u[1].atan2(u[0]);
+        TERMS
+            .iter()
+            .zip(ab.values())
+            .map(|(t, v)| {
+                TAU / WAVELENGTH_A * v.magnitude_a / f64::from(t.n + 1)
+                    * alpha.powi(t.n as i32 + 1)
+                    * (f64::from(t.m) * (phi - v.angle_rad)).cos()
+            })
+            .sum()
+    }
+
+    /// A term of a few radians at the aperture's edge.
+    fn one_term(index: usize) -> Aberrations {
+        let edge = 0.03_f64.powi(TERMS[index].n as i32 + 1);
+        let a = 3.0 * WAVELENGTH_A * f64::from(TERMS[index].n + 1) / TAU / edge;
+        Aberrations::default().with(index, Length::from_a(a), Angle::from_rad(0.3))
+    }
+
+    #[test]
+    fn every_row_of_the_table_has_its_polynomial() {
+        for (index, term) in TERMS.iter().enumerate() {
+            let ab = one_term(index);
+            let chi = ChiPolynomial::new(&ab, WAVELENGTH_A);
+            assert_eq!(chi.is_quadratic(), index < 2);
+            for u in [
+                [0.7, -1.1],
+                [-0.2, 0.9],
+                [1.3, 0.4],
+                [0.0, 0.5],
+                [-1.0, 0.0],
+            ] {
+                let (a, b) = (chi.radians(u), literal(&ab, u));
+                assert!(
+                    (a - b).abs() < 1e-12 * (1.0 + b.abs()),
+                    "{}: {a} {b}",
+                    TERMS[index].name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn even_and_odd_parts_rebuild_the_phase_differences() {
+        let mut ab = Aberrations::default();
+        for index in 0..TERMS.len() {
+            *ab.get_mut(index) = one_term(index).get(index);
+        }
+        let chi = ChiPolynomial::new(&ab, WAVELENGTH_A);
+        let (k, q) = ([0.4, -0.8], [0.31, 0.57]);
+        let (even, odd) = chi.about(k).at_col(q[1]);
+        let at = |c: [f64; SIZE]| TAU * c.iter().rev().fold(0.0, |s, v| s * q[0] + v);
+        let plus = chi.radians([k[0] + q[0], k[1] + q[1]]);
+        let minus = chi.radians([k[0] - q[0], k[1] - q[1]]);
+        assert!((at(odd) - (plus - minus) / 2.0).abs() < 1e-10);
+        assert!((-at(even) - (chi.radians(k) - (plus + minus) / 2.0)).abs() < 1e-10);
+    }
+}

@@ -1,0 +1,97 @@
+//! Planning: what a backend will allocate and do, decided before anything is allocated.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// The size of a problem, all that a plan depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Footprint {
+    /// Scan positions (rows, cols).
+    pub scan_shape: [usize; 2],
+    /// Selected BF pixels.
+    pub bf_pixels: usize,
+    /// BF pixels with a non-zero aperture.
+    pub bf_active: usize,
+    /// Bytes of the stored BF columns.
+    pub column_bytes: u64,
+}
+
+impl Footprint {
+    /// Bytes of one BF pixel's half plane of complex64: `8 N_row (N_col / 2 + 1)`.
+    #[must_use]
+    pub fn half_plane_bytes(&self) -> u64 {
+        8 * self.scan_shape[0] as u64 * (self.scan_shape[1] as u64 / 2 + 1)
+    }
+
+    /// Bytes of the half-plane G of all active BF pixels.
+    #[must_use]
+    pub fn g_bytes(&self) -> u64 {
+        self.half_plane_bytes() * self.bf_active as u64
+    }
+}
+
+/// What a device allows; host backends fill only the host fields.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    /// Bytes of host memory the plan may use, or `None` for no stated budget.
+    pub host_bytes: Option<u64>,
+    /// Bytes of device memory the plan may use; 0 for a host backend.
+    pub device_bytes: u64,
+    /// Largest single buffer binding in bytes; 0 for a host backend.
+    pub binding_bytes: u64,
+    /// Shared memory of one cube in bytes; 0 for a host backend.
+    pub shared_memory_bytes: u64,
+    /// Most units in one cube; 0 for a host backend.
+    pub units_per_cube: u32,
+    /// Worker threads on the host.
+    pub threads: usize,
+}
+
+/// Why a topology cannot serve a problem on a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsuitable(pub String);
+
+/// A kernel arrangement: a name and a pure planning function.
+#[derive(Debug, Clone, Copy)]
+pub struct Topology {
+    /// Name as printed and asked for.
+    pub name: &'static str,
+    /// Plans the problem within the limits, or says why it cannot.
+    pub plan: fn(&Footprint, &Limits) -> Result<Plan, Unsuitable>,
+}
+
+/// What will be allocated and moved, printable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Plan {
+    /// Name of the topology.
+    pub topology: &'static str,
+    /// BF pixels in one block.
+    pub bf_block: usize,
+    /// Number of blocks in one pass over the BF pixels.
+    pub blocks: usize,
+    /// Bytes of host memory at the peak of preparing and evaluating.
+    pub host_bytes: u64,
+    /// Bytes of device memory at the peak; 0 for a host backend.
+    pub device_bytes: u64,
+    /// Bytes moved by one exact loss in the cost model of numerics section 7.
+    pub loss_bytes: u64,
+    /// Bytes moved by one object or agreement.
+    pub object_bytes: u64,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        write!(
+            f,
+            "{}: {} blocks of {} BF pixels, host {:.0} MiB, device {:.0} MiB, {:.0} MiB moved a loss",
+            self.topology,
+            self.blocks,
+            self.bf_block,
+            mib(self.host_bytes),
+            mib(self.device_bytes),
+            mib(self.loss_bytes)
+        )
+    }
+}

@@ -187,7 +187,7 @@ mod tests {
                 assert!(
                     (a - b).abs() < 1e-12 * (1.0 + b.abs()),
                     "{}: {a} {b}",
-                    TERMS[index].name
+                    term.name
                 );
             }
         }

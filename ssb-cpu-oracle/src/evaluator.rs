@@ -1,0 +1,212 @@
+//! The evaluator: the equations of the other files, in order, one BF pixel at a time.
+
+use ssb_core::ndarray::Array2;
+use ssb_core::num_complex::Complex64;
+use ssb_core::{
+    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, PrepareOptions,
+    Problem,
+};
+
+use crate::entry::info_of;
+use crate::{
+    Agreement, DegenerateCount, Gamma, MeanSpectrum, PhaseMoments, Transform, UPSAMPLINGS,
+    aperture, corrected,
+};
+
+/// The float64 reference over one data set.
+#[derive(Debug)]
+pub struct Oracle {
+    problem: Problem,
+    transform: Transform,
+    dc: f64,
+    info: EvaluatorInfo,
+}
+
+/// Every intermediate of one BF pixel, for checking a backend stage by stage.
+///
+/// Row-major planes over the scan or over scan frequencies in transform order.
+#[derive(Debug, Clone)]
+pub struct Stages {
+    /// `G_b(q)` in counts.
+    pub g: Vec<Complex64>,
+    /// `Gamma_b(q)`.
+    pub gamma: Vec<Complex64>,
+    /// `C_b(q)` in counts.
+    pub corrected: Vec<Complex64>,
+    /// `O_b(R)` in counts.
+    pub image: Vec<Complex64>,
+}
+
+impl Oracle {
+    /// Prepares a problem; nothing is computed before it is asked for.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] when the counts and a few planes exceed the memory budget,
+    /// [`Error::BackendUnavailable`] for a device other than 0.
+    pub fn new(problem: Problem, options: &PrepareOptions) -> Result<Self, Error> {
+        let geometry = problem.geometry();
+        let bf_active = geometry
+            .k_per_a(geometry.rotation_deg)
+            .into_iter()
+            .filter(|k| aperture(*k, geometry) > 0.0)
+            .count();
+        let info = info_of(&problem, bf_active, options)?;
+        Ok(Self {
+            transform: Transform::new(geometry.scan_shape),
+            dc: info.dc,
+            info,
+            problem,
+        })
+    }
+
+    fn points(&self) -> usize {
+        let [rows, cols] = self.problem.geometry().scan_shape;
+        rows * cols
+    }
+
+    /// `G_b(q)`: the transform of the counts of BF pixel `b`.
+    fn g(&self, b: usize) -> Vec<Complex64> {
+        let mut counts = vec![0.0; self.points()];
+        self.problem.evidence().read_f64(b, &mut counts);
+        let mut g: Vec<Complex64> = counts.into_iter().map(Complex64::from).collect();
+        self.transform.forward(&mut g);
+        g
+    }
+
+    fn image(&self, corrected: &[Complex64]) -> Vec<Complex64> {
+        let mut image = corrected.to_vec();
+        self.transform.inverse(&mut image);
+        image
+    }
+
+    /// Every intermediate of BF pixel `b`.
+    #[must_use]
+    pub fn stages(&self, candidate: &Candidate, b: usize) -> Stages {
+        let geometry = self.problem.geometry();
+        let k = geometry.k_per_a(geometry.rotation_of(candidate))[b];
+        let g = self.g(b);
+        let gamma = Gamma::new(geometry, candidate, k).plane();
+        let corrected = corrected(&g, &gamma, self.dc);
+        let image = self.image(&corrected);
+        Stages {
+            g,
+            gamma,
+            corrected,
+            image,
+        }
+    }
+
+    /// Hands every BF pixel's `G_b`, Gamma and Gamma over the plane to `visit`.
+    fn each_bf_pixel(
+        &self,
+        task: &str,
+        candidate: &Candidate,
+        control: &Control,
+        mut visit: impl FnMut(&[Complex64], &Gamma<'_>, &[Complex64]),
+    ) -> Result<(), Error> {
+        let geometry = self.problem.geometry();
+        let ks = geometry.k_per_a(geometry.rotation_of(candidate));
+        let total = ks.len() as u64;
+        for (b, k) in ks.into_iter().enumerate() {
+            control.check()?;
+            control.report(task, b as u64, total);
+            let gamma = Gamma::new(geometry, candidate, k);
+            visit(&self.g(b), &gamma, &gamma.plane());
+        }
+        control.report(task, total, total);
+        Ok(())
+    }
+
+    fn moments(
+        &self,
+        candidate: &Candidate,
+        control: &Control,
+    ) -> Result<(PhaseMoments, Evaluation), Error> {
+        let mut moments = PhaseMoments::new(self.points());
+        let mut count = DegenerateCount::default();
+        self.each_bf_pixel("phase variance", candidate, control, |g, gamma, plane| {
+            moments.add(&self.image(&corrected(g, plane, self.dc)));
+            count.add(self.problem.geometry(), gamma, plane);
+        })?;
+        let loss = moments.loss();
+        if !(loss.is_finite() && loss > 0.0) {
+            return Err(Error::Internal(format!(
+                "the loss is {loss} over {} BF pixels",
+                self.info.bf_pixels
+            )));
+        }
+        let evaluation = Evaluation {
+            loss,
+            degenerate_fraction: count.fraction(),
+        };
+        Ok((moments, evaluation))
+    }
+}
+
+impl Evaluator for Oracle {
+    fn info(&self) -> &EvaluatorInfo {
+        &self.info
+    }
+
+    fn evaluate(
+        &mut self,
+        candidates: &[Candidate],
+        control: &Control,
+    ) -> Result<Vec<Evaluation>, Error> {
+        candidates
+            .iter()
+            .map(|candidate| Ok(self.moments(candidate, control)?.1))
+            .collect()
+    }
+
+    fn mean_phase(&mut self, candidate: &Candidate, control: &Control) -> Result<MeanPhase, Error> {
+        let (moments, evaluation) = self.moments(candidate, control)?;
+        let [rows, cols] = self.problem.geometry().scan_shape;
+        let mut phase_rad = Array2::zeros((rows, cols));
+        for (to, from) in phase_rad.iter_mut().zip(moments.mean_phase_rad()) {
+            *to = from;
+        }
+        Ok(MeanPhase {
+            phase_rad,
+            evaluation,
+        })
+    }
+
+    fn object(
+        &mut self,
+        candidate: &Candidate,
+        upsample: usize,
+        control: &Control,
+    ) -> Result<Array2<Complex64>, Error> {
+        if !UPSAMPLINGS.contains(&upsample) {
+            return Err(Error::BadValue {
+                object: "upsampling of the object".into(),
+                expected: "1, 2, 3, 4 or 8".into(),
+                found: upsample.to_string(),
+                action: "choose one of these".into(),
+            });
+        }
+        let mut spectrum = MeanSpectrum::new(self.problem.geometry().scan_shape);
+        self.each_bf_pixel("object", candidate, control, |g, _, plane| {
+            spectrum.add(&corrected(g, plane, self.dc));
+        })?;
+        Ok(spectrum.object(upsample))
+    }
+
+    fn agreements(
+        &mut self,
+        candidates: &[Candidate],
+        control: &Control,
+    ) -> Result<Vec<f64>, Error> {
+        candidates
+            .iter()
+            .map(|candidate| {
+                let mut agreement = Agreement::new(self.points());
+                self.each_bf_pixel("agreement", candidate, control, |g, _, plane| {
+                    agreement.add(g, plane);
+                })?;
+                agreement.value(self.problem.geometry())
+            })
+            .collect()
+    }
+}

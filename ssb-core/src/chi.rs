@@ -139,6 +139,15 @@ impl EvenOdd {
             |c: &Coefficients| c.map(|row| row.iter().rev().fold(0.0, |sum, v| sum * q_col + v));
         (fix(&self.even), fix(&self.odd))
     }
+
+    /// The coefficients in `q_col` (ascending powers, turns) of both parts at a fixed `q_row`.
+    #[must_use]
+    pub fn at_row(&self, q_row: f64) -> ([f64; SIZE], [f64; SIZE]) {
+        let fix = |c: &Coefficients| {
+            std::array::from_fn(|j| c.iter().rev().fold(0.0, |sum, row| sum * q_row + row[j]))
+        };
+        (fix(&self.even), fix(&self.odd))
+    }
 }
 
 #[cfg(test)]
@@ -207,5 +216,9 @@ mod tests {
         let minus = chi.radians([k[0] - q[0], k[1] - q[1]]);
         assert!((at(odd) - (plus - minus) / 2.0).abs() < 1e-10);
         assert!((-at(even) - (chi.radians(k) - (plus + minus) / 2.0)).abs() < 1e-10);
+        let (even_row, odd_row) = chi.about(k).at_row(q[0]);
+        let at_row = |c: [f64; SIZE]| TAU * c.iter().rev().fold(0.0, |s, v| s * q[1] + v);
+        assert!((at_row(odd_row) - at(odd)).abs() < 1e-10);
+        assert!((at_row(even_row) - at(even)).abs() < 1e-10);
     }
 }

@@ -65,6 +65,7 @@ pub(super) mod ink {
     pub const RULE: Rgb = [205, 209, 215];
     pub const AMBER: Rgb = [166, 84, 0];
     pub const CIRCLE: Rgb = [86, 214, 255];
+    pub const EDGE: Rgb = [0, 44, 66];
 }
 
 /// An image being drawn, with its typeface and a clipping rectangle.

@@ -130,7 +130,8 @@ pub fn render_figure(data: &FigureData) -> Result<RgbImage, FigureError> {
     let scatter = data.search.as_ref().filter(|_| has_scatter(data));
     let middle = scatter.is_some() || data.amplitude.is_some();
     let widths: &[f32] = match (middle, data.search.is_some()) {
-        (true, _) => &[530.0, 490.0, 636.0],
+        (true, true) => &[530.0, 490.0, 636.0],
+        (true, false) => &[400.0, 552.0, 704.0],
         (false, true) => &[1020.0, 668.0],
         (false, false) => &[552.0, 1136.0],
     };

@@ -1,7 +1,7 @@
 //! Anti-aliased text in the compiled-in DejaVu Sans (licence: `ssb/assets/LICENSE-DejaVu.txt`).
 
 use super::FigureError;
-use super::canvas::Canvas;
+use super::canvas::{Canvas, ink};
 use super::colour_map::Rgb;
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 
@@ -74,11 +74,11 @@ impl Typeface {
         self.set(text, style).1
     }
 
-    /// Breaks text into lines no wider than `width`, at spaces where possible.
+    /// Breaks text into lines no wider than `width`, at plain spaces where possible (never at no-break spaces).
     pub fn wrap(&self, text: &str, style: Style, width: f32) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = String::new();
-        for word in text.split_whitespace() {
+        for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
             let joined = if line.is_empty() {
                 word.to_string()
             } else {
@@ -134,6 +134,18 @@ impl Canvas {
             });
         }
         width
+    }
+
+    /// Draws one line from `x` with dark edges, to be read on bright and dark ground.
+    pub fn edged_text(&mut self, text: &str, x: f32, y: f32, style: Style) {
+        let edge = Style {
+            colour: ink::EDGE,
+            ..style
+        };
+        for (right, down) in [(-1.2, 0.0), (1.2, 0.0), (0.0, -1.0), (0.0, 1.0)] {
+            self.text(text, x + right, y + down, Anchor::Left, edge);
+        }
+        self.text(text, x, y, Anchor::Left, style);
     }
 
     /// Draws wrapped text whose first line starts at `top`; returns the y below the last line.

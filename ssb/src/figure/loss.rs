@@ -317,23 +317,23 @@ fn draw_legend(canvas: &mut Canvas, slot: Rect, search: &Search) -> f32 {
 fn summary(search: &Search) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(best) = search.trials.get(search.best) {
-        let against = search
+        let first = search
             .trials
             .first()
             .filter(|first| search.best > 0 && comparable(first));
-        let first = match against {
-            Some(first) => format!(", first trial {} rad²", significant(first.loss, 4)),
-            None => String::new(),
-        };
         lines.push(format!(
-            "best {} rad² in trial {} ({}){first}",
+            "best {}\u{a0}rad², trial {} ({}){}",
             significant(best.loss, 4),
             grouped(search.best + 1),
             best.method,
+            first.map_or(String::new(), |first| format!(
+                "; first {}",
+                significant(first.loss, 4)
+            )),
         ));
     }
     if search.trials.iter().any(|trial| !comparable(trial)) {
-        lines.push("degenerate losses cannot be compared; failed trials stand at the top".into());
+        lines.push("crosses: degenerate (not comparable), or failed (top edge)".into());
     }
     lines
 }
@@ -387,6 +387,8 @@ mod tests {
             methods(&search),
             [("start", 1), ("tpe", 1), ("nelder-mead", 1)]
         );
-        assert!(summary(&search)[0].starts_with("best 0.05000 rad² in trial 5 (nelder-mead)"));
+        assert!(
+            summary(&search)[0].starts_with("best 0.05000\u{a0}rad², trial 5 (nelder-mead); first")
+        );
     }
 }

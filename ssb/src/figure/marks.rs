@@ -1,6 +1,6 @@
 //! Anti-aliased lines, rings and plot marks, drawn from signed distances.
 
-use super::canvas::{Canvas, Rect};
+use super::canvas::{Canvas, Rect, ink};
 use super::colour_map::Rgb;
 
 /// A point (x, y) in pixels.
@@ -71,6 +71,12 @@ impl Canvas {
             let slope = (x / (a * a)).hypot(y / (b * b)) / f;
             ((f - 1.0) / slope.max(1e-9)).abs() - width / 2.0
         });
+    }
+
+    /// A ring with dark edges, to be seen on bright and dark ground.
+    pub fn edged_ring(&mut self, center: Point, semi: Point, width: f32, colour: Rgb, dash: u32) {
+        self.ring(center, semi, width + 2.4, ink::EDGE, dash);
+        self.ring(center, semi, width, colour, dash);
     }
 
     /// A filled square standing on a corner.

@@ -35,3 +35,6 @@ pub use encode::{GrayDepth, GrayPng, gray_png};
 pub use error::FigureError;
 pub use scale_bar::{Quantity, ScaleBar};
 pub use spectrum::{PowerSpectrum, power_spectrum};
+
+#[cfg(test)]
+mod tests;

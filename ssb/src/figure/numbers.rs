@@ -98,6 +98,15 @@ pub(super) fn significant(value: f64, digits: usize) -> String {
     format!("{mantissa} × 10{}", superscript(power))
 }
 
+/// A number with at most `digits` significant digits and no trailing zeros after the point.
+pub(super) fn concise(value: f64, digits: usize) -> String {
+    let text = significant(value, digits);
+    if !text.contains('.') || text.contains('×') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
 /// An integer in raised digits.
 pub(super) fn superscript(value: i32) -> String {
     let raised = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
@@ -177,6 +186,8 @@ mod tests {
         assert_eq!(significant(0.0027527738, 4), "0.002753");
         assert_eq!(significant(-3.2e-7, 2), "−3.2 × 10⁻⁷");
         assert_eq!(significant(0.0, 3), "0");
+        assert_eq!(concise(0.25, 4), "0.25");
+        assert_eq!(concise(200.0, 4), "200");
         assert_eq!(superscript(-12), "⁻¹²");
         assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!(grouped(999), "999");

@@ -71,8 +71,9 @@ pub(super) fn draw_pattern(
             canvas.fill(Rect::new(x - w / 2.0, y - h / 2.0, w, h), MASKED, 1.0);
         }
         let semi = (radius as f32 * frame.zoom[1], radius as f32 * frame.zoom[0]);
-        canvas.ring(center, semi, 2.2, ink::CIRCLE, 0);
-        canvas.plus(center, 9.0, 2.2, ink::CIRCLE);
+        canvas.edged_ring(center, semi, 2.0, ink::CIRCLE, 0);
+        canvas.plus(center, 10.0, 5.0, ink::EDGE);
+        canvas.plus(center, 9.0, 2.4, ink::CIRCLE);
     });
 
     let [step_row, step_col] = pattern.det_step_mrad;

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, Rect};
 use super::colour_map::ColourMap;
 use super::contrast::Contrast;
 use super::data::FigureData;
-use super::numbers::significant;
+use super::numbers::{concise, significant};
 use super::picture::Picture;
 use super::scale_bar::Quantity;
 use ndarray::Array2;
@@ -79,12 +79,12 @@ fn draw(
 /// Pixel steps, once when they are equal.
 pub(super) fn step_text(row: f64, col: f64, unit: &str) -> String {
     if (row / col - 1.0).abs() < 1e-9 {
-        format!("step {} {unit}", significant(row, 4))
+        format!("step {}\u{a0}{unit}", concise(row, 4))
     } else {
         format!(
-            "steps {} × {} {unit}",
-            significant(row, 4),
-            significant(col, 4)
+            "steps {} × {}\u{a0}{unit}",
+            concise(row, 4),
+            concise(col, 4)
         )
     }
 }
@@ -96,7 +96,7 @@ fn range_text(values: &Array2<f32>, unit: &str) -> String {
             (low.min(value), high.max(value))
         });
     let text = |value: f32| significant(f64::from(value), 3);
-    format!("{} to {} {unit}", text(low), text(high))
+    format!("{} to {}\u{a0}{unit}", text(low), text(high))
         .trim_end()
         .to_string()
 }

@@ -153,7 +153,7 @@ impl Picture<'_> {
     fn draw_colour_bar(&self, canvas: &mut Canvas, image: Rect) -> f32 {
         let Contrast { low, high } = self.contrast;
         let x = image.right() + 12.0;
-        let top = image.y + 26.0;
+        let top = image.y + 30.0;
         let bar = Rect::new(x, top, BAR_WIDTH, (image.bottom() - top).max(60.0).round());
         for step in 0..bar.h as usize {
             let position = 1.0 - (step as f32 + 0.5) / bar.h;

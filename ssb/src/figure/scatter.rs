@@ -109,12 +109,13 @@ pub(super) fn draw_scatter(
     }
     draw_loss_bar(canvas, plot, rest.y, contrast);
 
-    let mut lines =
-        vec!["dark is low loss, ring the best; trials with C12 < 0 as evaluated".into()];
-    if truth.is_some() {
-        lines[0] = "dark is low loss, ring the best, cross the truth".to_string();
-    }
-    canvas.caption(rest.x, plot.bottom() + 50.0, rest.w, &lines)
+    let cross = if truth.is_some() {
+        ", cross: truth"
+    } else {
+        ""
+    };
+    let line = format!("dark: low loss, ring: best{cross}");
+    canvas.caption(rest.x, plot.bottom() + 50.0, rest.w, &[line])
 }
 
 fn draw_loss_bar(canvas: &mut Canvas, plot: Rect, label_top: f32, contrast: Contrast) {

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, Rect, ink};
 use super::colour_map::ColourMap;
 use super::contrast::{Contrast, percentile};
 use super::data::FigureData;
-use super::lettering::{Anchor, Style};
+use super::lettering::Style;
 use super::numbers::significant;
 use super::picture::Picture;
 use super::scale_bar::Quantity;
@@ -107,7 +107,7 @@ pub(super) fn draw_spectrum(
 
     // when little but empty space lies outside 2 alpha, show the part around it
     let reach = [0, 1].map(|axis| (1.3 * limit_per_a / step[axis]).ceil() as usize);
-    let zoomed = (0..2).all(|axis| reach[axis] * 3 < zero[axis] * 2);
+    let zoomed = (0..2).all(|axis| reach[axis] * 4 <= zero[axis] * 3);
     let view = if zoomed {
         let [row, col] =
             [0, 1].map(|axis| (zero[axis] - reach[axis])..(zero[axis] + reach[axis] + 1));
@@ -142,43 +142,49 @@ pub(super) fn draw_spectrum(
         for (radius, dash, name) in [(limit_per_a, 0, "2α/λ"), (data.semiangle_per_a, 36, "α/λ")]
         {
             let (a, b) = semi(radius);
-            canvas.ring(center, (a, b), 1.8, ink::CIRCLE, dash);
+            canvas.edged_ring(center, (a, b), 1.8, ink::CIRCLE, dash);
             let (x, y) = (center.0 + a * 0.72, center.1 - b * 0.72);
-            canvas.text(name, x, y, Anchor::Left, style);
+            canvas.edged_text(name, x, y, style);
         }
     });
 
     let half = [0, 1].map(|axis| 0.5 / data.pixel_step_a[axis]);
-    let beyond = if half.iter().any(|&half| half < limit_per_a) {
-        "; not all of it is sampled"
+    let sampled = if (half[0] / half[1] - 1.0).abs() < 1e-9 {
+        format!("±{}\u{a0}Å⁻¹", significant(half[0], 3))
     } else {
-        ""
+        format!(
+            "±{} × ±{}\u{a0}Å⁻¹",
+            significant(half[0], 3),
+            significant(half[1], 3)
+        )
     };
-    let mut lines = vec![format!(
-        "2α/λ = {} Å⁻¹ ({} Å){beyond}; sampled to ±{} Å⁻¹",
-        significant(limit_per_a, 3),
-        significant(1.0 / limit_per_a, 3),
-        if (half[0] / half[1] - 1.0).abs() < 1e-9 {
-            significant(half[0], 3)
-        } else {
-            format!("{} × ±{}", significant(half[0], 3), significant(half[1], 3))
-        },
-    )];
+    let beyond = half.iter().any(|&half| half < limit_per_a);
     let shown = if zoomed {
         format!(
-            "; shown to ±{} Å⁻¹",
+            ", shown to ±{}\u{a0}Å⁻¹",
             significant(reach[0] as f64 * step[0], 3)
         )
     } else {
         String::new()
     };
-    lines.push(format!(
-        "Hann window, mean subtracted, strongest = 0{shown}"
-    ));
+    let lines = [
+        format!(
+            "2α/λ = {}\u{a0}Å⁻¹ ({}\u{a0}Å){}",
+            significant(limit_per_a, 3),
+            significant(1.0 / limit_per_a, 3),
+            if beyond {
+                ", partly beyond what the scan samples"
+            } else {
+                ""
+            },
+        ),
+        format!("sampled to {sampled}{shown}"),
+        "Hann window, mean subtracted, strongest frequency = 0".to_string(),
+    ];
     canvas.caption(slot.x, frame.bottom, slot.w, &lines)
 }
 
-/// From the lower quartile inside 2 alpha (the noise floor) to the strongest frequency.
+/// From the lower quartile inside 2 alpha (the noise floor), at most six decades down, to the strongest frequency.
 fn contrast(spectrum: &PowerSpectrum, limit_per_a: f64) -> Contrast {
     let (rows, cols) = spectrum.log10_power.dim();
     let frequency =
@@ -194,7 +200,7 @@ fn contrast(spectrum: &PowerSpectrum, limit_per_a: f64) -> Contrast {
         .map(|(_, &value)| value)
         .collect();
     inside.sort_unstable_by(f32::total_cmp);
-    let low = percentile(&inside, 25.0).unwrap_or(-6.0).clamp(-9.0, -1.0);
+    let low = percentile(&inside, 25.0).unwrap_or(-6.0).clamp(-6.0, -1.0);
     Contrast::new(low, 0.0)
 }
 

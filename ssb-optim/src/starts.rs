@@ -62,6 +62,40 @@ pub fn leads_clearly(
 /// The further ones are taken in order of value (the earlier of equals first), each at least
 /// `separation` away from all before it and at least `depth` deep, until there are `max_starts`.
 /// Empty only when no trial is eligible.
+///
+/// ```
+/// use ssb_optim::{
+///     Dim, NelderMead, NelderMeadOptions, OptimError, Score, Space, StartOptions, Study,
+///     distinct_starts, leads_clearly, sampler,
+/// };
+/// // A narrow well at 2 in a wide, shallow bowl around -6.
+/// let well = |x: f64| 9.0 - 6.0 / (1.0 + (4.0 * (x - 2.0)).powi(2)) + 1e-3 * (x + 6.0).powi(2);
+/// let evaluate = |points: &[Vec<f64>]| -> Result<Vec<Score>, OptimError> {
+///     Ok(points.iter().map(|x| Score::new(well(x[0]))).collect())
+/// };
+/// let space = Space::new(vec![Dim::new("x", -20.0, 20.0)])?;
+/// let mut study = Study::new(space.clone(), sampler("random")?, 20, 1);
+/// let asked = study.ask(20);
+/// study.settle(&asked, evaluate)?;
+/// let trials = study.trials().to_vec();
+/// let options = StartOptions::default();
+/// for start in distinct_starts(&space, &trials, &options) {
+///     let steps = NelderMeadOptions::new(vec![0.5], vec![1e-3]);
+///     let mut search = NelderMead::new(&space, &start.point, steps)?;
+///     while let Some(points) = search.ask() {
+///         let asked = study.propose(points, "nelder-mead")?;
+///         let scores = study.settle(&asked, evaluate)?;
+///         search.tell(&scores)?;
+///     }
+///     if let Some((point, value)) = search.best()
+///         && leads_clearly(&space, point, value, &trials, &options)
+///     {
+///         break;
+///     }
+/// }
+/// assert!((study.best().unwrap().point[0] - 2.0).abs() < 0.01);
+/// # Ok::<(), OptimError>(())
+/// ```
 pub fn distinct_starts<'a>(
     space: &Space,
     trials: &'a [Trial],

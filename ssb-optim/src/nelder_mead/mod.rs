@@ -289,14 +289,10 @@ impl NelderMead {
         self.space.dims().iter().enumerate().map(vertex).collect()
     }
 
-    /// Whether all vertices lie on one bound.
+    /// Whether the vertices share a coordinate, so that the simplex cannot move along it.
     fn flat(&self) -> bool {
-        self.space.dims().iter().enumerate().any(|(d, dim)| {
-            let x = self.simplex[0].point[d];
-            dim.period.is_none()
-                && (x.abs() == dim.high.abs() || x.abs() == dim.low.abs())
-                && self.simplex.iter().all(|vertex| vertex.point[d] == x)
-        })
+        let best = &self.simplex[0].point;
+        (0..best.len()).any(|d| self.simplex.iter().all(|vertex| vertex.point[d] == best[d]))
     }
 
     /// The confined point at `t` from the centroid (0) to the worst vertex (1).

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::OptimError;
 use crate::space::Space;
 
-/// Steps, tolerances and limit of a [`NelderMead`] search.
+/// Steps, tolerances and limit of a [`NelderMead`](super::NelderMead) search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NelderMeadOptions {
     /// Smallest first step of each dimension, in its unit; positive.

@@ -15,15 +15,15 @@ mod truncated_normal;
 
 /// What a sampler may look at to choose its next candidate.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// The space to choose from.
-    pub space: &'a Space,
+    pub(crate) space: &'a Space,
     /// Told candidates and their scores, in the order asked.
-    pub told: &'a [(&'a [f64], Score)],
+    pub(crate) told: &'a [(&'a [f64], Score)],
     /// Number of candidates that this sampler gave before.
-    pub asked: usize,
+    pub(crate) asked: usize,
     /// Number that it will have given when the budget is spent.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 /// A way to choose candidates; a row of [`SAMPLERS`].
@@ -34,7 +34,7 @@ pub struct Sampler {
     /// One line for a help text.
     pub about: &'static str,
     /// The next candidate, within the bounds; `None` when there are no more.
-    pub sample: fn(&Request<'_>, &mut ChaCha8Rng) -> Option<Vec<f64>>,
+    pub(crate) sample: fn(&Request<'_>, &mut ChaCha8Rng) -> Option<Vec<f64>>,
 }
 
 /// Every sampler there is.
@@ -73,7 +73,7 @@ pub fn sampler(name: &str) -> Result<&'static Sampler, OptimError> {
         })
 }
 
-/// A uniform number in [0, 1) with 53 random bits.
+/// A uniform number from 0 to below 1 with 53 random bits.
 fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }

@@ -1,4 +1,4 @@
-//! The standard normal distribution restricted to an interval [a, b] with a <= 0 <= b, at least 1
+//! The standard normal distribution restricted to an interval `[a, b]` with a <= 0 <= b, at least 1
 //! wide: what a Parzen kernel within its bounds, no wider than them, needs.
 //!
 //! Phi is the normal distribution function. All functions come from the `libm` crate, so that
@@ -40,7 +40,7 @@ fn inverse_phi(p: f64) -> f64 {
     x
 }
 
-/// The x in [a, b] below which the share `q`, in [0, 1), of the probability between them lies.
+/// The x from a to b below which the share `q`, from 0 to below 1, of the probability between them lies.
 pub(super) fn quantile(q: f64, a: f64, b: f64) -> f64 {
     if q == 0.0 {
         return a;

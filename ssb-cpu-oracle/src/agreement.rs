@@ -4,6 +4,8 @@
 use ssb_core::num_complex::Complex64;
 use ssb_core::{Error, Geometry};
 
+use crate::Overlap;
+
 /// S needs at least this many usable points in the band.
 pub const MIN_BAND_POINTS: usize = 16;
 
@@ -27,9 +29,9 @@ impl Agreement {
     }
 
     /// Adds one BF pixel.
-    pub fn add(&mut self, g: &[Complex64], gamma: &[Complex64]) {
+    pub fn add(&mut self, g: &[Complex64], overlaps: &[Overlap]) {
         self.count += 1;
-        for (i, (g, gamma)) in g.iter().zip(gamma).enumerate() {
+        for (i, (g, Overlap { gamma, .. })) in g.iter().zip(overlaps).enumerate() {
             self.numerator[i] += g * gamma.conj();
             self.denominator[i] += gamma.norm_sqr();
         }

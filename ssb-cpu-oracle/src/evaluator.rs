@@ -9,7 +9,7 @@ use ssb_core::{
 
 use crate::entry::info_of;
 use crate::{
-    Agreement, DegenerateCount, Gamma, MeanSpectrum, PhaseMoments, Transform, UPSAMPLINGS,
+    Agreement, DegenerateCount, Gamma, MeanSpectrum, Overlap, PhaseMoments, Transform, UPSAMPLINGS,
     aperture, corrected,
 };
 
@@ -35,6 +35,19 @@ pub struct Stages {
     pub corrected: Vec<Complex64>,
     /// `O_b(R)` in counts.
     pub image: Vec<Complex64>,
+}
+
+/// All answers about one candidate.
+#[derive(Debug)]
+pub struct Answers {
+    /// Mean phase, loss and degenerate fraction.
+    pub mean_phase: MeanPhase,
+    /// The counts behind the degenerate fraction.
+    pub count: DegenerateCount,
+    /// The sum of every `C_b`, from which the object follows at any upsampling.
+    pub spectrum: MeanSpectrum,
+    /// The agreement S, or why there is none.
+    pub agreement: Result<f64, Error>,
 }
 
 impl Oracle {
@@ -85,24 +98,24 @@ impl Oracle {
         let geometry = self.problem.geometry();
         let k = geometry.k_per_a(geometry.rotation_of(candidate))[b];
         let g = self.g(b);
-        let gamma = Gamma::new(geometry, candidate, k).plane();
-        let corrected = corrected(&g, &gamma, self.dc);
+        let overlaps = Gamma::new(geometry, candidate, k).plane();
+        let corrected = corrected(&g, &overlaps, self.dc);
         let image = self.image(&corrected);
         Stages {
             g,
-            gamma,
+            gamma: overlaps.into_iter().map(|o| o.gamma).collect(),
             corrected,
             image,
         }
     }
 
-    /// Hands every BF pixel's `G_b`, Gamma and Gamma over the plane to `visit`.
+    /// Hands every BF pixel's `G_b` and overlaps over the plane to `visit`.
     fn each_bf_pixel(
         &self,
         task: &str,
         candidate: &Candidate,
         control: &Control,
-        mut visit: impl FnMut(&[Complex64], &Gamma<'_>, &[Complex64]),
+        mut visit: impl FnMut(&[Complex64], &[Overlap]),
     ) -> Result<(), Error> {
         let geometry = self.problem.geometry();
         let ks = geometry.k_per_a(geometry.rotation_of(candidate));
@@ -110,24 +123,28 @@ impl Oracle {
         for (b, k) in ks.into_iter().enumerate() {
             control.check()?;
             control.report(task, b as u64, total);
-            let gamma = Gamma::new(geometry, candidate, k);
-            visit(&self.g(b), &gamma, &gamma.plane());
+            let overlaps = Gamma::new(geometry, candidate, k).plane();
+            visit(&self.g(b), &overlaps);
         }
         control.report(task, total, total);
         Ok(())
     }
 
-    fn moments(
-        &self,
-        candidate: &Candidate,
-        control: &Control,
-    ) -> Result<(PhaseMoments, Evaluation), Error> {
+    fn phase_variance(&self, candidate: &Candidate, control: &Control) -> Result<MeanPhase, Error> {
         let mut moments = PhaseMoments::new(self.points());
         let mut count = DegenerateCount::default();
-        self.each_bf_pixel("phase variance", candidate, control, |g, gamma, plane| {
-            moments.add(&self.image(&corrected(g, plane, self.dc)));
-            count.add(self.problem.geometry(), gamma, plane);
+        self.each_bf_pixel("phase variance", candidate, control, |g, overlaps| {
+            moments.add(&self.image(&corrected(g, overlaps, self.dc)));
+            count.add(overlaps);
         })?;
+        self.mean_phase_of(&moments, count)
+    }
+
+    fn mean_phase_of(
+        &self,
+        moments: &PhaseMoments,
+        count: DegenerateCount,
+    ) -> Result<MeanPhase, Error> {
         let loss = moments.loss();
         if !(loss.is_finite() && loss > 0.0) {
             return Err(Error::Internal(format!(
@@ -135,11 +152,44 @@ impl Oracle {
                 self.info.bf_pixels
             )));
         }
-        let evaluation = Evaluation {
-            loss,
-            degenerate_fraction: count.fraction(),
-        };
-        Ok((moments, evaluation))
+        let [rows, cols] = self.problem.geometry().scan_shape;
+        let mut phase_rad = Array2::zeros((rows, cols));
+        for (to, from) in phase_rad.iter_mut().zip(moments.mean_phase_rad()) {
+            *to = from;
+        }
+        Ok(MeanPhase {
+            phase_rad,
+            evaluation: Evaluation {
+                loss,
+                degenerate_fraction: count.fraction(),
+            },
+        })
+    }
+
+    /// Everything that the reference can say about one candidate, from one pass over the BF
+    /// pixels; equal to the bit to the methods of [`Evaluator`].
+    ///
+    /// # Errors
+    /// As [`Evaluator::evaluate`]; a band without enough points is an error of
+    /// [`Answers::agreement`] alone.
+    pub fn answers(&self, candidate: &Candidate, control: &Control) -> Result<Answers, Error> {
+        let mut moments = PhaseMoments::new(self.points());
+        let mut count = DegenerateCount::default();
+        let mut spectrum = MeanSpectrum::new(self.problem.geometry().scan_shape);
+        let mut agreement = Agreement::new(self.points());
+        self.each_bf_pixel("reference", candidate, control, |g, overlaps| {
+            let c = corrected(g, overlaps, self.dc);
+            moments.add(&self.image(&c));
+            count.add(overlaps);
+            spectrum.add(&c);
+            agreement.add(g, overlaps);
+        })?;
+        Ok(Answers {
+            mean_phase: self.mean_phase_of(&moments, count)?,
+            count,
+            spectrum,
+            agreement: agreement.value(self.problem.geometry()),
+        })
     }
 }
 
@@ -155,21 +205,12 @@ impl Evaluator for Oracle {
     ) -> Result<Vec<Evaluation>, Error> {
         candidates
             .iter()
-            .map(|candidate| Ok(self.moments(candidate, control)?.1))
+            .map(|candidate| Ok(self.phase_variance(candidate, control)?.evaluation))
             .collect()
     }
 
     fn mean_phase(&mut self, candidate: &Candidate, control: &Control) -> Result<MeanPhase, Error> {
-        let (moments, evaluation) = self.moments(candidate, control)?;
-        let [rows, cols] = self.problem.geometry().scan_shape;
-        let mut phase_rad = Array2::zeros((rows, cols));
-        for (to, from) in phase_rad.iter_mut().zip(moments.mean_phase_rad()) {
-            *to = from;
-        }
-        Ok(MeanPhase {
-            phase_rad,
-            evaluation,
-        })
+        self.phase_variance(candidate, control)
     }
 
     fn object(
@@ -187,8 +228,8 @@ impl Evaluator for Oracle {
             });
         }
         let mut spectrum = MeanSpectrum::new(self.problem.geometry().scan_shape);
-        self.each_bf_pixel("object", candidate, control, |g, _, plane| {
-            spectrum.add(&corrected(g, plane, self.dc));
+        self.each_bf_pixel("object", candidate, control, |g, overlaps| {
+            spectrum.add(&corrected(g, overlaps, self.dc));
         })?;
         Ok(spectrum.object(upsample))
     }
@@ -202,8 +243,8 @@ impl Evaluator for Oracle {
             .iter()
             .map(|candidate| {
                 let mut agreement = Agreement::new(self.points());
-                self.each_bf_pixel("agreement", candidate, control, |g, _, plane| {
-                    agreement.add(g, plane);
+                self.each_bf_pixel("agreement", candidate, control, |g, overlaps| {
+                    agreement.add(g, overlaps);
                 })?;
                 agreement.value(self.problem.geometry())
             })

@@ -8,7 +8,7 @@ use std::f64::consts::{PI, TAU};
 use ssb_core::num_complex::Complex64;
 use ssb_core::{Candidate, Geometry};
 
-use crate::{aperture, probe};
+use crate::probe;
 
 /// Gamma of one BF pixel and one candidate, as a function of `q`.
 #[derive(Debug, Clone)]
@@ -17,6 +17,15 @@ pub struct Gamma<'a> {
     candidate: &'a Candidate,
     k_per_a: [f64; 2],
     probe_k: Complex64,
+}
+
+/// Gamma at one scan frequency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Overlap {
+    /// `Gamma_b(q)`.
+    pub gamma: Complex64,
+    /// Whether `A(k) > 0` and `A(k-q)` or `A(k+q)` is above 0.
+    pub supported: bool,
 }
 
 /// `sin x / x`, 1 at 0.
@@ -36,20 +45,22 @@ impl<'a> Gamma<'a> {
         }
     }
 
-    /// `(k - q, k + q)` in 1/Å.
-    fn sidebands(&self, q: [f64; 2]) -> ([f64; 2], [f64; 2]) {
-        let k = self.k_per_a;
-        ([k[0] - q[0], k[1] - q[1]], [k[0] + q[0], k[1] + q[1]])
-    }
-
     /// Gamma(q) for `q` in 1/Å.
     #[must_use]
-    pub fn at(&self, q: [f64; 2]) -> Complex64 {
-        let (minus, plus) = self.sidebands(q);
+    pub fn at(&self, q: [f64; 2]) -> Overlap {
+        let k = self.k_per_a;
+        let (minus, plus) = ([k[0] - q[0], k[1] - q[1]], [k[0] + q[0], k[1] + q[1]]);
         let ab = &self.candidate.aberrations;
+        let probe_minus = probe(minus, self.geometry, ab);
+        let probe_plus = probe(plus, self.geometry, ab);
         let (weight_minus, weight_plus) = self.depth_weights(q, minus, plus);
-        probe(minus, self.geometry, ab) * self.probe_k.conj() * weight_minus
-            - probe(plus, self.geometry, ab).conj() * self.probe_k * weight_plus
+        Overlap {
+            gamma: probe_minus * self.probe_k.conj() * weight_minus
+                - probe_plus.conj() * self.probe_k * weight_plus,
+            // |P| = A: no sideband reaches a point where both apertures are dark.
+            supported: self.probe_k != Complex64::ZERO
+                && (probe_minus != Complex64::ZERO || probe_plus != Complex64::ZERO),
+        }
     }
 
     /// The averages over depth of the two sidebands; both are 1 for a thin specimen.
@@ -65,17 +76,9 @@ impl<'a> Gamma<'a> {
         (sinc(r1 * half_depth_a), sinc(r2 * half_depth_a))
     }
 
-    /// Whether `A(k) > 0` and `A(k-q)` or `A(k+q)` is above 0.
-    #[must_use]
-    pub fn is_supported(&self, q: [f64; 2]) -> bool {
-        let (minus, plus) = self.sidebands(q);
-        aperture(self.k_per_a, self.geometry) > 0.0
-            && (aperture(minus, self.geometry) > 0.0 || aperture(plus, self.geometry) > 0.0)
-    }
-
     /// Gamma over the whole plane of scan frequencies, row-major in transform order.
     #[must_use]
-    pub fn plane(&self) -> Vec<Complex64> {
+    pub fn plane(&self) -> Vec<Overlap> {
         let cols = self.geometry.q_col_per_a();
         self.geometry
             .q_row_per_a()

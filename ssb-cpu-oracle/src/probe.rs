@@ -8,8 +8,9 @@ use crate::{aperture, chi};
 /// P(u) for `u` in 1/Å.
 #[must_use]
 pub fn probe(u: [f64; 2], geometry: &Geometry, aberrations: &Aberrations) -> Complex64 {
-    Complex64::from_polar(
-        aperture(u, geometry),
-        -chi(u, aberrations, geometry.wavelength_a),
-    )
+    let open = aperture(u, geometry);
+    if open == 0.0 {
+        return Complex64::ZERO;
+    }
+    Complex64::from_polar(open, -chi(u, aberrations, geometry.wavelength_a))
 }

@@ -4,11 +4,9 @@ use super::canvas::{Canvas, Rect, ink};
 use super::colour_map::Rgb;
 use super::data::{FigureData, Search, Trial};
 use super::lettering::{Anchor, CAPITAL, Style};
-use super::numbers::{fixed, grouped, linear_ticks, log_ticks, significant, superscript};
+use super::loss_axis::LossAxis;
+use super::numbers::{grouped, linear_ticks, significant, superscript};
 use super::picture::LABEL;
-
-/// A loss range wider than this factor gets a logarithmic axis.
-const LOG_FROM_RATIO: f64 = 20.0;
 
 const DEGENERATE: Rgb = [150, 155, 163];
 const BEST: Rgb = [190, 24, 60];
@@ -24,78 +22,6 @@ fn method_colour(method: &str, turn: usize) -> Rgb {
         "gradient" => [170, 80, 160],
         "grid" => [86, 150, 210],
         _ => [[128, 96, 0], [0, 128, 128], [96, 64, 160], [200, 90, 90]][turn % 4],
-    }
-}
-
-/// A linear or logarithmic axis of losses.
-struct LossAxis {
-    low: f64,
-    high: f64,
-    log: bool,
-}
-
-impl LossAxis {
-    fn for_losses(losses: &[f64]) -> LossAxis {
-        let low = losses.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = losses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if losses.is_empty() {
-            return LossAxis {
-                low: 0.0,
-                high: 1.0,
-                log: false,
-            };
-        }
-        if low > 0.0 && high / low > LOG_FROM_RATIO {
-            let margin = (high / low).powf(0.05);
-            return LossAxis {
-                low: low / margin,
-                high: high * margin,
-                log: true,
-            };
-        }
-        let margin = match 0.06 * (high - low) {
-            m if m > 0.0 => m,
-            _ if low == 0.0 => 0.5,
-            _ => low.abs() * 0.05,
-        };
-        LossAxis {
-            low: low - margin,
-            high: high + margin,
-            log: false,
-        }
-    }
-
-    /// 0 at the low end, 1 at the high end; losses beyond the axis stand on its edge.
-    fn position(&self, loss: f64) -> f32 {
-        let place = if self.log {
-            (loss.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln()
-        } else {
-            (loss - self.low) / (self.high - self.low)
-        };
-        place.clamp(0.0, 1.0) as f32
-    }
-
-    /// Tick positions and labels, and the power of ten taken out.
-    fn ticks(&self) -> (Vec<(f64, String)>, i32) {
-        if self.log {
-            let label = |value: f64| {
-                let power = value.log10().floor();
-                let factor = fixed((value / 10f64.powf(power)).round(), 0);
-                format!("{factor}·10{}", superscript(power as i32))
-            };
-            return (
-                log_ticks(self.low, self.high)
-                    .iter()
-                    .map(|&v| (v, label(v)))
-                    .collect(),
-                0,
-            );
-        }
-        let ticks = linear_ticks(self.low, self.high, 5);
-        (
-            ticks.values.into_iter().zip(ticks.labels).collect(),
-            ticks.exponent,
-        )
     }
 }
 
@@ -341,29 +267,6 @@ fn summary(search: &Search) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_axis_holds_every_loss_and_is_logarithmic_only_when_needed() {
-        for (losses, log) in [
-            (vec![0.00275, 0.0089], false),
-            (vec![1e-6, 3.0], true),
-            (vec![0.0, 5.0], false),
-            (vec![0.25], false),
-            (vec![0.0], false),
-            (vec![], false),
-        ] {
-            let axis = LossAxis::for_losses(&losses);
-            assert_eq!(axis.log, log, "{losses:?}");
-            assert!(axis.high > axis.low);
-            for loss in &losses {
-                let place = axis.position(*loss);
-                assert!(place > 0.01 && place < 0.99, "{losses:?} {place}");
-            }
-            let (ticks, _) = axis.ticks();
-            assert!(ticks.len() >= 2, "{losses:?} {ticks:?}");
-            assert!(ticks.iter().all(|(v, _)| *v >= axis.low && *v <= axis.high));
-        }
-    }
 
     #[test]
     fn methods_are_counted_in_order_without_degenerate_trials() {

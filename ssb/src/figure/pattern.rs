@@ -59,17 +59,15 @@ pub(super) fn draw_pattern(
         contrast,
         unit: if log { "log₁₀ counts" } else { "counts" },
     };
-    let frame = picture.draw(canvas, rest);
-
     let radius = pattern.bf_radius_px;
     let [row, col] = pattern.bf_center_px;
-    let center = frame.center_of(row, col);
-    canvas.clipped(frame.image, |canvas| {
+    let frame = picture.draw(canvas, rest, |canvas, frame| {
         for &[row, col] in &pattern.masked {
             let (x, y) = frame.center_of(row as f64, col as f64);
             let (w, h) = (frame.zoom[1].max(2.0), frame.zoom[0].max(2.0));
             canvas.fill(Rect::new(x - w / 2.0, y - h / 2.0, w, h), MASKED, 1.0);
         }
+        let center = frame.center_of(row, col);
         let semi = (radius as f32 * frame.zoom[1], radius as f32 * frame.zoom[0]);
         canvas.edged_ring(center, semi, 2.0, ink::CIRCLE, 0);
         canvas.plus(center, 10.0, 5.0, ink::EDGE);
@@ -98,13 +96,15 @@ pub(super) fn draw_pattern(
             grouped(pattern.bf_active)
         ),
     ];
-    let masked = match pattern.masked.len() {
-        0 => "no pixel masked".to_string(),
-        count => format!("{} masked (green)", grouped(count)),
-    };
     lines.push(format!(
-        "{rows} × {cols} px, {}; {masked}",
+        "{rows} × {cols} px, {}; contrast 0–{UPPER_PERCENT}\u{a0}%",
         step_text(step_row, step_col, "mrad")
     ));
+    if !pattern.masked.is_empty() {
+        lines.push(format!(
+            "{} masked pixels (green)",
+            grouped(pattern.masked.len())
+        ));
+    }
     canvas.caption(slot.x, frame.bottom, slot.w, &lines)
 }

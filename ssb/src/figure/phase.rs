@@ -63,7 +63,7 @@ fn draw(
         contrast: Contrast::percentiles(values.iter().copied(), low, high),
         unit,
     };
-    let frame = picture.draw(canvas, rest);
+    let frame = picture.draw(canvas, rest, |_, _| ());
     let (rows, cols) = values.dim();
     let [step_row, step_col] = data.pixel_step_a;
     let lines = [

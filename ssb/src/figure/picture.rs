@@ -87,7 +87,14 @@ impl Canvas {
 
 impl Picture<'_> {
     /// Draws the picture as large as `slot` allows, from its top left corner.
-    pub fn draw(&self, canvas: &mut Canvas, slot: Rect) -> Frame {
+    ///
+    /// `overlay` draws on the picture, clipped to it and below the scale bar.
+    pub fn draw(
+        &self,
+        canvas: &mut Canvas,
+        slot: Rect,
+        overlay: impl FnOnce(&mut Canvas, &Frame),
+    ) -> Frame {
         let (rows, cols) = self.values.dim();
         let field = [rows as f64 * self.step[0], cols as f64 * self.step[1]];
         let room = [
@@ -99,13 +106,16 @@ impl Picture<'_> {
         let image = Rect::new(slot.x.round(), slot.y.round(), side(1), side(0));
         self.paint(canvas, image);
         canvas.outline(image, 1.0, ink::QUIET);
-        let scale_bottom = self.draw_scale_bar(canvas, image, field[1]);
-        let bar_bottom = self.draw_colour_bar(canvas, image);
-        Frame {
+        let mut frame = Frame {
             image,
             zoom: [image.h / rows as f32, image.w / cols as f32],
-            bottom: image.bottom().max(scale_bottom).max(bar_bottom),
-        }
+            bottom: image.bottom(),
+        };
+        canvas.clipped(image, |canvas| overlay(canvas, &frame));
+        let scale_bottom = self.draw_scale_bar(canvas, image, field[1]);
+        let bar_bottom = self.draw_colour_bar(canvas, image);
+        frame.bottom = frame.bottom.max(scale_bottom).max(bar_bottom);
+        frame
     }
 
     fn paint(&self, canvas: &mut Canvas, image: Rect) {
@@ -226,8 +236,11 @@ mod tests {
         values[(0, 0)] = 1.0;
         values[(1, 8)] = 0.5;
         let mut canvas = Canvas::new(700, 500).unwrap();
-        let frame =
-            picture(&values, [1.0, 1.0]).draw(&mut canvas, Rect::new(20.0, 30.0, 600.0, 400.0));
+        let frame = picture(&values, [1.0, 1.0]).draw(
+            &mut canvas,
+            Rect::new(20.0, 30.0, 600.0, 400.0),
+            |_, _| (),
+        );
         let at = |row: f64, col: f64| {
             let (x, y) = frame.center_of(row, col);
             canvas.image.pixel(y as usize, x as usize).unwrap()[0]
@@ -243,8 +256,11 @@ mod tests {
     fn unequal_steps_keep_their_physical_ratio() {
         let values = Array2::<f32>::zeros((60, 75));
         let mut canvas = Canvas::new(700, 700).unwrap();
-        let frame =
-            picture(&values, [0.4, 0.31]).draw(&mut canvas, Rect::new(0.0, 0.0, 592.0, 600.0));
+        let frame = picture(&values, [0.4, 0.31]).draw(
+            &mut canvas,
+            Rect::new(0.0, 0.0, 592.0, 600.0),
+            |_, _| (),
+        );
         let ratio = f64::from(frame.image.h / frame.image.w);
         assert!(
             (ratio - 60.0 * 0.4 / (75.0 * 0.31)).abs() < 0.003,
@@ -260,7 +276,7 @@ mod tests {
             let values = Array2::<f32>::zeros((cols, cols));
             let mut canvas = Canvas::new(560, 600).unwrap();
             let slot = Rect::new(13.0, 40.0, 520.0, 500.0);
-            let frame = picture(&values, [step, step]).draw(&mut canvas, slot);
+            let frame = picture(&values, [step, step]).draw(&mut canvas, slot, |_, _| ());
             let label = ScaleBar::for_field(cols as f64 * step, Quantity::LengthA).label;
             let (number, unit) = label.split_once(' ').unwrap();
             let unit_a = match unit {

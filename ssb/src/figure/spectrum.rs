@@ -1,4 +1,4 @@
-//! Power spectrum of the phase: `log10 |FFT2[w (phase - mean)]|²` over its largest value, zero frequency in the middle.
+//! Power spectrum of the phase: `log10 (P / max P)`, `P = |FFT2[w (phase - mean)]|²`, `w` a Hann window.
 
 use super::canvas::{Canvas, Rect, ink};
 use super::colour_map::ColourMap;
@@ -125,31 +125,29 @@ pub(super) fn draw_spectrum(
         contrast: contrast(&spectrum, limit_per_a),
         unit: "log₁₀ P",
     };
-    let frame = picture.draw(canvas, rest);
-    let center = frame.center_of(middle[0] as f64, middle[1] as f64);
-    let semi = |radius: f64| {
-        (
-            (radius / step[1]) as f32 * frame.zoom[1],
-            (radius / step[0]) as f32 * frame.zoom[0],
-        )
-    };
     let style = Style {
         size: 17.0,
         bold: true,
         colour: ink::CIRCLE,
     };
-    canvas.clipped(frame.image, |canvas| {
+    let frame = picture.draw(canvas, rest, |canvas, frame| {
+        let center = frame.center_of(middle[0] as f64, middle[1] as f64);
         for (radius, dash, name) in [(limit_per_a, 0, "2α/λ"), (data.semiangle_per_a, 36, "α/λ")]
         {
-            let (a, b) = semi(radius);
+            let a = (radius / step[1]) as f32 * frame.zoom[1];
+            let b = (radius / step[0]) as f32 * frame.zoom[0];
             canvas.edged_ring(center, (a, b), 1.8, ink::CIRCLE, dash);
             let (x, y) = (center.0 + a * 0.72, center.1 - b * 0.72);
-            canvas.edged_text(name, x, y, style);
+            // a ring that leaves the picture before its label stays without one
+            if x < frame.image.right() && y > frame.image.y + style.size {
+                let last = frame.image.right() - canvas.typeface.width(name, style) - 4.0;
+                canvas.edged_text(name, x.min(last), y, style);
+            }
         }
     });
 
     let half = [0, 1].map(|axis| 0.5 / data.pixel_step_a[axis]);
-    let sampled = if (half[0] / half[1] - 1.0).abs() < 1e-9 {
+    let nyquist = if (half[0] / half[1] - 1.0).abs() < 1e-9 {
         format!("±{}\u{a0}Å⁻¹", significant(half[0], 3))
     } else {
         format!(
@@ -173,12 +171,12 @@ pub(super) fn draw_spectrum(
             significant(limit_per_a, 3),
             significant(1.0 / limit_per_a, 3),
             if beyond {
-                ", partly beyond what the scan samples"
+                ", partly beyond the Nyquist limit"
             } else {
                 ""
             },
         ),
-        format!("sampled to {sampled}{shown}"),
+        format!("Nyquist limit {nyquist}{shown}"),
         "Hann window, mean subtracted, strongest frequency = 0".to_string(),
     ];
     canvas.caption(slot.x, frame.bottom, slot.w, &lines)

@@ -156,7 +156,11 @@ pub(super) fn draw_spectrum(
             significant(half[1], 3)
         )
     };
-    let beyond = half.iter().any(|&half| half < limit_per_a);
+    let beyond = match limit_per_a {
+        limit if limit <= half[0].min(half[1]) => "",
+        limit if limit < half[0].hypot(half[1]) => ", partly beyond the Nyquist limit",
+        _ => ", beyond the Nyquist limit",
+    };
     let shown = if zoomed {
         format!(
             ", shown to ±{}\u{a0}Å⁻¹",
@@ -170,11 +174,7 @@ pub(super) fn draw_spectrum(
             "2α/λ = {}\u{a0}Å⁻¹ ({}\u{a0}Å){}",
             significant(limit_per_a, 3),
             significant(1.0 / limit_per_a, 3),
-            if beyond {
-                ", partly beyond the Nyquist limit"
-            } else {
-                ""
-            },
+            beyond,
         ),
         format!("Nyquist limit {nyquist}{shown}"),
         "Hann window, mean subtracted, strongest frequency = 0".to_string(),

@@ -1,0 +1,156 @@
+//! Candidates that a backend is tried on: the degenerate starts, which are fixed, and random ones of
+//! every kind, redrawn until they meet no marginal point (see [`crate::conditioning`]).
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use ssb_core::{Aberrations, Angle, Candidate, Geometry, Length, TERMS};
+
+use crate::Error;
+use crate::conditioning::has_marginal_point;
+use crate::draw::Draw;
+use crate::synthetic::MAX_DRAWS;
+
+/// A candidate with its name in reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named {
+    /// What it is.
+    pub name: &'static str,
+    /// The candidate.
+    pub candidate: Candidate,
+}
+
+/// The degenerate starts: no aberration at all, and C12 = 50 nm alone at phi12 = 0.
+#[must_use]
+pub fn fixed() -> Vec<Named> {
+    let astigmatism = Aberrations::default().with(1, Length::from_nm(50.0), Angle::default());
+    vec![
+        Named {
+            name: "zero",
+            candidate: Candidate::default(),
+        },
+        Named {
+            name: "C12 alone",
+            candidate: Candidate::thin(astigmatism),
+        },
+    ]
+}
+
+/// Random C10, C12 and phi12 of the size that searches meet.
+pub(crate) fn low_order(random: &mut Draw) -> Candidate {
+    Candidate::thin(
+        Aberrations::default()
+            .with(
+                0,
+                Length::from_nm(random.uniform(-60.0, 60.0)),
+                Angle::default(),
+            )
+            .with(
+                1,
+                Length::from_nm(random.uniform(0.0, 20.0)),
+                Angle::from_rad(random.uniform(-FRAC_PI_2, FRAC_PI_2)),
+            ),
+    )
+}
+
+/// C10 and C12, and every further term worth 0.1 to 0.4 rad at the edge of the aperture.
+fn every_term(random: &mut Draw, geometry: &Geometry) -> Candidate {
+    let mut candidate = low_order(random);
+    for (index, term) in TERMS.iter().enumerate().skip(2) {
+        let edge_rad = random.uniform(0.1, 0.4);
+        let order = term.n + 1;
+        let magnitude_a = edge_rad * geometry.wavelength_a * f64::from(order)
+            / (TAU * geometry.semiangle_rad.powi(order as i32));
+        let angle_rad = random.uniform(-PI, PI) / f64::from(term.m.max(1));
+        let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { angle_rad });
+        candidate.aberrations =
+            candidate
+                .aberrations
+                .with(index, Length::from_a(magnitude_a), angle);
+    }
+    candidate
+}
+
+fn thicken(random: &mut Draw, thin: Candidate) -> Candidate {
+    Candidate {
+        tilt_mrad: [random.uniform(-20.0, 20.0), random.uniform(-20.0, 20.0)],
+        depth_spread_nm: random.uniform(3.0, 30.0),
+        ..thin
+    }
+}
+
+/// Hundreds of radians at the edge of the aperture, from C10 and C12.
+fn far(random: &mut Draw) -> Candidate {
+    let sign = if random.uniform(0.0, 1.0) < 0.5 {
+        -1.0
+    } else {
+        1.0
+    };
+    Candidate::thin(
+        Aberrations::default()
+            .with(
+                0,
+                Length::from_nm(sign * random.uniform(200.0, 400.0)),
+                Angle::default(),
+            )
+            .with(
+                1,
+                Length::from_nm(random.uniform(20.0, 40.0)),
+                Angle::from_rad(1.1),
+            ),
+    )
+}
+
+type Recipe = fn(&mut Draw, &Geometry) -> Candidate;
+
+const RANDOM: [(&str, Recipe); 8] = [
+    ("C10 alone", |random, _| {
+        let mut candidate = low_order(random);
+        candidate.aberrations.get_mut(1).magnitude_a = 0.0;
+        candidate
+    }),
+    ("C10 C12", |random, _| low_order(random)),
+    ("far", |random, _| far(random)),
+    ("every term", every_term),
+    ("thick", |random, _| {
+        let thin = low_order(random);
+        thicken(random, thin)
+    }),
+    ("thick, no tilt", |random, _| {
+        let thin = low_order(random);
+        Candidate {
+            tilt_mrad: [0.0; 2],
+            ..thicken(random, thin)
+        }
+    }),
+    ("rotated", |random, _| Candidate {
+        rotation_deg: Some(random.uniform(-180.0, 180.0)),
+        ..low_order(random)
+    }),
+    ("every term, thick, rotated", |random, geometry| {
+        let thin = every_term(random, geometry);
+        Candidate {
+            rotation_deg: Some(random.uniform(-180.0, 180.0)),
+            ..thicken(random, thin)
+        }
+    }),
+];
+
+/// The fixed candidates and one random one of every kind.
+///
+/// # Errors
+/// [`Error::Marginal`] when a kind meets a marginal point at every draw.
+pub fn of_every_kind(geometry: &Geometry, seed: u64) -> Result<Vec<Named>, Error> {
+    let mut all = fixed();
+    for (index, (name, recipe)) in RANDOM.iter().enumerate() {
+        let mut random = Draw::seeded(seed ^ ((index as u64 + 1) << 40));
+        let candidate = (0..MAX_DRAWS)
+            .map(|_| recipe(&mut random, geometry))
+            .find(|c| !has_marginal_point(geometry, c))
+            .ok_or_else(|| Error::Marginal {
+                problem: format!("seed {seed}"),
+                object: format!("candidate `{name}`"),
+            })?;
+        all.push(Named { name, candidate });
+    }
+    Ok(all)
+}

@@ -47,8 +47,8 @@ macro_rules! columns {
             fn sum(&self, b: usize) -> f64 {
                 match self { $(Self::$variant(a) => sum(a.row(b)),)* }
             }
-            fn read(&self, b: usize, offset: f64, out: &mut [f32]) {
-                match self { $(Self::$variant(a) => read(a.row(b), offset, out),)* }
+            fn read(&self, b: usize, offset: f64, scale: f64, out: &mut [f32]) {
+                match self { $(Self::$variant(a) => read(a.row(b), offset, scale, out),)* }
             }
             fn read_f64(&self, b: usize, out: &mut [f64]) {
                 match self {
@@ -92,9 +92,9 @@ fn sum<T: Sample>(column: ArrayView1<'_, T>) -> f64 {
     column.iter().map(|v| v.to_f64()).sum()
 }
 
-fn read<T: Sample>(column: ArrayView1<'_, T>, offset: f64, out: &mut [f32]) {
+fn read<T: Sample>(column: ArrayView1<'_, T>, offset: f64, scale: f64, out: &mut [f32]) {
     for (o, v) in out.iter_mut().zip(column) {
-        *o = (v.to_f64() - offset) as f32;
+        *o = ((v.to_f64() - offset) * scale) as f32;
     }
 }
 
@@ -177,9 +177,10 @@ impl Evidence {
         (0..self.len()).map(|b| self.sum(b)).sum::<f64>() / self.len() as f64
     }
 
-    /// One column less `offset` (subtracted in float64) as float32; `out` holds `R * C` values.
-    pub fn read(&self, b: usize, offset: f64, out: &mut [f32]) {
-        self.columns.read(b, offset, out);
+    /// `(column - offset) * scale`, computed in float64 and rounded once to float32; `out` holds `R * C`
+    /// values.
+    pub fn read(&self, b: usize, offset: f64, scale: f64, out: &mut [f32]) {
+        self.columns.read(b, offset, scale, out);
     }
 
     /// One column as float64.
@@ -211,7 +212,7 @@ mod tests {
         let e = Evidence::new([2, 2], Columns::U32(a)).unwrap();
         assert_eq!(e.sum(0), 4.0 * f64::from(u32::MAX));
         let mut out = [0.0_f32; 4];
-        e.read(0, f64::from(u32::MAX) - 1.0, &mut out);
-        assert_eq!(out, [1.0; 4]);
+        e.read(0, f64::from(u32::MAX) - 1.0, 0.5, &mut out);
+        assert_eq!(out, [0.5; 4]);
     }
 }

@@ -1,0 +1,112 @@
+//! The registry entry of the CPU backend, and preparing an evaluator.
+
+use ssb_core::{
+    BackendEntry, BackendKind, Control, Device, Error, Evaluator, EvaluatorInfo, Footprint, Limits,
+    PrepareOptions, Problem,
+};
+
+use crate::candidate_tables::Lattice;
+use crate::evaluator::CpuEvaluator;
+use crate::plan::{HALF_PLANE, lane_length};
+use crate::prepare;
+use crate::support::Frame;
+use crate::transform::Transforms;
+
+const NAME: &str = "cpu";
+
+/// The float32 CPU backend.
+pub const CPU: BackendEntry = BackendEntry {
+    name: NAME,
+    about: "all cores of this machine, float32, half spectrum",
+    kind: BackendKind::Cpu,
+    devices,
+    prepare,
+};
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn devices() -> Vec<Device> {
+    vec![Device {
+        index: 0,
+        name: format!("{} cores, {:?}", cores(), pulp::Arch::new()),
+        memory_bytes: None,
+        software: false,
+        unusable: None,
+    }]
+}
+
+fn prepare(
+    problem: Problem,
+    options: &PrepareOptions,
+    control: &Control,
+) -> Result<Box<dyn Evaluator>, Error> {
+    let threads = options.threads.unwrap_or_else(cores).max(1);
+    let (geometry, evidence) = problem.into_parts();
+    let limits = Limits {
+        host_bytes: options.max_memory_bytes,
+        device_bytes: 0,
+        binding_bytes: 0,
+        shared_memory_bytes: 0,
+        units_per_cube: 0,
+        threads,
+    };
+    let footprint = Footprint {
+        scan_shape: geometry.scan_shape,
+        bf_pixels: geometry.bf_pixels(),
+        bf_active: geometry.bf_active(),
+        column_bytes: evidence.columns().bytes(),
+    };
+    let mut plan = (HALF_PLANE.plan)(&footprint, &limits).map_err(|why| Error::Unsuitable {
+        backend: NAME.into(),
+        reason: why.0,
+    })?;
+    if let Some(budget_bytes) = options.max_memory_bytes
+        && plan.host_bytes > budget_bytes
+    {
+        let needed_bytes = plan.host_bytes;
+        return Err(Error::OverBudget {
+            backend: NAME.into(),
+            needed_bytes,
+            budget_bytes,
+        });
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|i| format!("ssb-cpu-{i}"))
+        .build()
+        .map_err(|e| Error::Internal(format!("the worker threads did not start: {e}")))?;
+    let lattice = Lattice::new(&geometry);
+    let transforms = Transforms::new(geometry.scan_shape);
+    let spectra = prepare::spectra(&geometry, &evidence, &lattice, &transforms, &pool, control)?;
+    let lane_length = options
+        .bf_block
+        .unwrap_or_else(|| lane_length(spectra.len()))
+        .max(1);
+    plan.bf_block = lane_length;
+    plan.blocks = spectra.len().div_ceil(lane_length);
+    let frame = pool.install(|| Frame::new(&geometry, geometry.rotation_deg, lattice.outer_per_a));
+    let info = EvaluatorInfo {
+        backend: NAME,
+        device: devices().remove(0).name,
+        software_adapter: false,
+        precision: "float32",
+        threads,
+        bf_pixels: geometry.bf_pixels(),
+        bf_active: footprint.bf_active,
+        dc: evidence.dc(),
+        band: geometry.agreement_band(),
+        plan,
+    };
+    Ok(Box::new(CpuEvaluator {
+        info,
+        geometry,
+        lattice,
+        transforms,
+        spectra,
+        frame,
+        pool,
+        lane_length,
+    }))
+}

@@ -1,0 +1,57 @@
+//! NPY files: a 4-D array or a stack of frames, nothing else.
+
+use super::hdf5_frames::tuple;
+use super::{Candidate, Format, Found};
+use crate::IoError;
+use crate::error::Fault;
+use crate::frames::Piece;
+use crate::npy::Header;
+use crate::options::OpenOptions;
+
+pub(super) const FORMAT: Format = Format {
+    name: "NPY",
+    probe: |candidate| candidate.head.starts_with(b"\x93NUMPY"),
+    open,
+};
+
+fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> {
+    let header = Header::read(&candidate.file)?;
+    let shape = header.shape.clone();
+    let n = shape.len();
+    if let Some(dataset) = &options.dataset {
+        return Err(IoError::BadOption(
+            Fault::of(candidate.path())
+                .object(dataset)
+                .expected("no --dataset")
+                .found("an NPY file, which holds one array")
+                .action("leave --dataset out"),
+        ));
+    }
+    if !matches!(n, 3 | 4) {
+        return Err(IoError::No4dData(
+            Fault::of(candidate.path())
+                .expected("an array of 3 or 4 axes")
+                .found(format!("shape {}", tuple(&shape)))
+                .action("check that this is the right file"),
+        ));
+    }
+    if shape.contains(&0) {
+        let frames: usize = shape[..n - 2].iter().product();
+        return Err(IoError::ZeroSize(
+            Fault::of(candidate.path())
+                .expected("at least one frame with at least one pixel")
+                .found(format!("{frames} frames in shape {}", tuple(&shape)))
+                .action("save the array again"),
+        ));
+    }
+    let mut piece = Piece::whole(header.array(candidate.file.clone())?);
+    if header.fortran {
+        // The stored axes run the other way.
+        piece.frame_axes = (2..n).rev().collect();
+        piece.det_axes = [1, 0];
+        piece.frames = shape[..n - 2].iter().product();
+    }
+    let mut found = Found::new("npy", "", vec![piece]);
+    found.stored_scan = (n == 4).then(|| [shape[0], shape[1]]);
+    Ok(found)
+}

@@ -1,0 +1,252 @@
+//! HDF5 of no particular layout: the one dataset of 4 axes, else the one of 3.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use ssb_core::Sourced;
+use ssb_core::ndarray::Array2;
+
+use super::hdf5_frames::{check_shape, frames_of, rank, tuple};
+use super::keys::Keys;
+use super::{Candidate, Format, Found};
+use crate::IoError;
+use crate::hdf5::{Container, Dataset, Object, Value};
+use crate::options::OpenOptions;
+
+pub(super) const FORMAT: Format = Format {
+    name: "plain HDF5",
+    probe: |candidate| candidate.container.is_some(),
+    open,
+};
+
+/// Objects visited while looking for data.
+const MAX_OBJECTS: usize = 100_000;
+
+/// Datasets found in a file, and what kept others from being looked at.
+#[derive(Default)]
+pub(super) struct Catalogue {
+    pub(super) datasets: Vec<Dataset>,
+    problems: Vec<IoError>,
+    visited: HashSet<(PathBuf, u64)>,
+}
+
+impl Catalogue {
+    /// Visits every object below a group once.
+    pub(super) fn below(group: &Object) -> Result<Self, IoError> {
+        let mut catalogue = Self::default();
+        catalogue.visit(group, 0)?;
+        Ok(catalogue)
+    }
+
+    fn visit(&mut self, object: &Object, depth: usize) -> Result<(), IoError> {
+        if depth > 64 || self.visited.len() > MAX_OBJECTS || !self.visited.insert(object.key()) {
+            return Ok(());
+        }
+        if let Some(dataset) = Dataset::of(object) {
+            if dataset.shape().len() > 2 {
+                self.datasets.push(dataset);
+            }
+            return Ok(());
+        }
+        for link in object.links()? {
+            match object.follow(&link) {
+                Ok(Some(child)) => self.visit(&child, depth + 1)?,
+                Ok(None) => {}
+                Err(error) => self.problems.push(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens the container of a candidate that its format has checked.
+pub(super) fn container(candidate: &Candidate) -> Result<&std::sync::Arc<Container>, IoError> {
+    candidate.container.as_ref().ok_or_else(|| {
+        IoError::NotHdf5(
+            crate::error::Fault::of(candidate.path())
+                .expected("an HDF5 file")
+                .found("another file"),
+        )
+    })
+}
+
+/// The dataset that the caller names.
+pub(super) fn named(root: &Object, path: &str) -> Result<Dataset, IoError> {
+    let object = root.find(path)?;
+    object.as_ref().and_then(Dataset::of).ok_or_else(|| {
+        let what = if object.is_some() {
+            "a group"
+        } else {
+            "no such object"
+        };
+        IoError::BadOption(
+            root.fault()
+                .object(path)
+                .expected("a dataset")
+                .found(what)
+                .action("correct --dataset"),
+        )
+    })
+}
+
+/// The one dataset that fits, of those in `datasets`.
+pub(super) fn only(root: &Object, datasets: Vec<Dataset>) -> Result<Option<Dataset>, IoError> {
+    for axes in [4, 3] {
+        let (numbers, others): (Vec<_>, Vec<_>) = datasets
+            .iter()
+            .filter(|d| rank(&d.shape()) == axes)
+            .partition(|d| d.is_numeric());
+        let fitting = if numbers.is_empty() { others } else { numbers };
+        match fitting[..] {
+            [] => {}
+            [one] => {
+                let key = one.object().key();
+                return Ok(datasets.into_iter().find(|d| d.object().key() == key));
+            }
+            _ => {
+                let list: Vec<String> = fitting
+                    .iter()
+                    .map(|d| format!("{} {}", d.object().path(), tuple(&d.shape())))
+                    .collect();
+                return Err(IoError::AmbiguousDataset(
+                    root.fault()
+                        .expected(format!("one dataset of {axes} axes"))
+                        .found(list.join(", "))
+                        .action("name one with --dataset"),
+                ));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> {
+    let root = container(candidate)?.root()?;
+    let (dataset, problems) = match &options.dataset {
+        Some(path) => (named(&root, path)?, Vec::new()),
+        None => {
+            let Catalogue {
+                datasets, problems, ..
+            } = Catalogue::below(&root)?;
+            match only(&root, datasets)? {
+                Some(dataset) => (dataset, problems),
+                None => {
+                    return Err(problems
+                        .into_iter()
+                        .next()
+                        .unwrap_or_else(|| nothing(&root)));
+                }
+            }
+        }
+    };
+    let mut found = describe("hdf5-plain", &root, &dataset)?;
+    for problem in problems {
+        found.warnings.push(format!("passed over: {problem}"));
+    }
+    Ok(found)
+}
+
+/// Frames, attributes and mask of a dataset.
+pub(super) fn describe(layout: &str, root: &Object, dataset: &Dataset) -> Result<Found, IoError> {
+    check_shape(dataset.object(), &dataset.shape())?;
+    let frames = frames_of(dataset)?;
+    let path = dataset.object().path().to_owned();
+    let mut found = Found::new(layout, &path, frames.pieces);
+    found.stored_scan = frames.stored_scan;
+    // Attributes on the dataset, then on each group above it.
+    let mut keys = Keys::default();
+    keys.add_attributes(dataset.object());
+    let mut groups = Vec::new();
+    let mut above = path.as_str();
+    while let Some((parent, _)) = above.rsplit_once('/') {
+        above = parent;
+        if let Some(group) = root.find(parent)? {
+            keys.add_attributes(&group);
+            groups.push(group);
+        }
+    }
+    let calibration = &mut found.calibration;
+    calibration.voltage_kv = keys.voltage_kv();
+    calibration.semiangle_mrad = keys.semiangle_mrad();
+    calibration.rotation_deg = keys.rotation_deg();
+    calibration.scan_step_a = ["scan_sampling_A", "scan_step_A", "scan_step_a"]
+        .iter()
+        .find_map(|name| keys.pair(name));
+    calibration.det_step_mrad = ["det_sampling_mrad", "det_step_mrad"]
+        .iter()
+        .find_map(|name| keys.pair(name));
+    calibration.det_step_per_a = ["det_sampling_invA", "det_step_per_a"]
+        .iter()
+        .find_map(|name| keys.pair(name));
+    found.scan_hint = keys.shape("scan_shape");
+    if found.scan_hint.is_some() && found.stored_scan.is_some_and(|[rows, _]| rows == 1) {
+        found.stored_scan = None;
+    }
+    let det = found.pieces.first().map_or([0, 0], |p| p.det_shape());
+    for group in &groups {
+        if let Some(mask) = group.find("pixel_mask")? {
+            found.mask = pixel_mask(&mask, det, &mut found.warnings)?;
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// A pixel mask: 0 marks a good pixel.
+pub(super) fn pixel_mask(
+    object: &Object,
+    det: [usize; 2],
+    warnings: &mut Vec<String>,
+) -> Result<Option<Sourced<Array2<bool>>>, IoError> {
+    let Some(dataset) = Dataset::of(object) else {
+        return Ok(None);
+    };
+    let shape = dataset.shape();
+    if shape != det {
+        warnings.push(format!(
+            "the pixel mask {} has shape {}, the detector {}: it is not used",
+            object.path(),
+            tuple(&shape),
+            tuple(&det)
+        ));
+        return Ok(None);
+    }
+    let Some(Value::Numbers(numbers)) = dataset.value()? else {
+        return Ok(None);
+    };
+    let good = numbers.iter().map(|n| *n == 0.0).collect();
+    Ok(Array2::from_shape_vec((det[0], det[1]), good)
+        .ok()
+        .map(|mask| Sourced::new(mask, format!("file:{}", object.path()))))
+}
+
+fn nothing(root: &Object) -> IoError {
+    let mut list = Vec::new();
+    names(root, 0, &mut list);
+    let list = if list.is_empty() {
+        "no dataset at all".into()
+    } else {
+        list.join(", ")
+    };
+    IoError::No4dData(
+        root.fault()
+            .expected("a dataset of 3 or 4 axes")
+            .found(list)
+            .action("check that this is the right file"),
+    )
+}
+
+/// Datasets with their shapes, at most a handful.
+fn names(group: &Object, depth: usize, list: &mut Vec<String>) {
+    for link in group.links().unwrap_or_default() {
+        if list.len() >= 12 || depth > 8 {
+            return;
+        }
+        if let Ok(Some(child)) = group.follow(&link) {
+            match Dataset::of(&child) {
+                Some(d) => list.push(format!("{} {}", child.path(), tuple(&d.shape()))),
+                None => names(&child, depth + 1, list),
+            }
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! Datasets: shape, type, filters and chunk list, checked before any sample is read.
+
+use hdf5_reader::Datatype;
+use hdf5_reader::btree_v1::{BTreeV1Key, collect_btree_v1_leaves_storage};
+use hdf5_reader::chunk_index::{
+    ChunkEntry, collect_implicit_chunk_entries, collect_v2_chunk_entries_storage,
+    single_chunk_entry,
+};
+use hdf5_reader::error::{ByteOrder, Error, Result as ParseResult};
+use hdf5_reader::extensible_array::collect_extensible_array_chunk_entries_storage;
+use hdf5_reader::fixed_array::collect_fixed_array_chunk_entries_storage;
+use hdf5_reader::io::Cursor;
+use hdf5_reader::messages::HdfMessage;
+use hdf5_reader::messages::dataspace::DataspaceMessage;
+use hdf5_reader::messages::filter_pipeline::FilterDescription;
+use hdf5_reader::messages::layout::{ChunkIndexing, DataLayout};
+
+use super::{Object, Value, value};
+use crate::IoError;
+use crate::codec::Pipeline;
+use crate::sample_type::{SUPPORTED_TYPES, SampleKind, SampleType};
+use crate::stored_array::{ChunkAt, Chunks, Place, StoredArray};
+
+/// The description of a dataset.
+pub(crate) struct Dataset {
+    object: Object,
+    space: DataspaceMessage,
+    datatype: Datatype,
+    /// `None` for a virtual dataset.
+    layout: Option<DataLayout>,
+    filters: Vec<FilterDescription>,
+    fill: Vec<u8>,
+    external: bool,
+}
+
+/// Largest decoded small value (a mask, a calibration axis).
+const SMALL_BYTES: usize = 1 << 30;
+
+impl Dataset {
+    /// Describes an object that is a dataset; `None` for a group.
+    pub(crate) fn of(object: &Object) -> Option<Self> {
+        let mut space = None;
+        let mut datatype = None;
+        let mut layout = None;
+        let mut filters = Vec::new();
+        let mut fill = Vec::new();
+        let mut external = false;
+        for message in object.messages() {
+            match message {
+                HdfMessage::Dataspace(m) => space = Some(m.clone()),
+                HdfMessage::Datatype(m) => datatype = Some(m.datatype.clone()),
+                HdfMessage::DataLayout(m) => layout = Some(m.layout.clone()),
+                HdfMessage::FilterPipeline(m) => filters.clone_from(&m.filters),
+                HdfMessage::FillValue(m) => fill = m.value.clone().unwrap_or_default(),
+                HdfMessage::ExternalFiles(_) => external = true,
+                _ => {}
+            }
+        }
+        if layout.is_none() && object.virtual_heap.is_none() {
+            return None;
+        }
+        Some(Self {
+            object: object.clone(),
+            space: space?,
+            datatype: datatype?,
+            layout,
+            filters,
+            fill,
+            external,
+        })
+    }
+
+    pub(crate) fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// The extent of every axis.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        let cap = |n: &u64| usize::try_from(*n).unwrap_or(usize::MAX);
+        self.space.dims.iter().map(cap).collect()
+    }
+
+    /// Whether the data are elsewhere and mapped in.
+    pub(crate) fn is_virtual(&self) -> bool {
+        self.layout.is_none()
+    }
+
+    /// The sample type, if it is a number of any width.
+    pub(crate) fn is_numeric(&self) -> bool {
+        matches!(
+            self.datatype,
+            Datatype::FixedPoint { .. } | Datatype::FloatingPoint { .. }
+        )
+    }
+
+    /// The sample type.
+    ///
+    /// # Errors
+    /// [`IoError::UnsupportedDtype`].
+    pub(crate) fn sample(&self) -> Result<SampleType, IoError> {
+        let (float, signed, size, order) = match &self.datatype {
+            Datatype::FixedPoint {
+                size,
+                signed,
+                byte_order,
+            } => (false, *signed, *size, byte_order),
+            Datatype::FloatingPoint { size, byte_order } => (true, true, *size, byte_order),
+            other => return Err(self.unsupported_type(&type_name(other))),
+        };
+        let kind = SampleKind::of(float, signed, usize::from(size))
+            .ok_or_else(|| self.unsupported_type(&type_name(&self.datatype)))?;
+        Ok(SampleType {
+            kind,
+            big_endian: matches!(order, ByteOrder::BigEndian),
+        })
+    }
+
+    fn unsupported_type(&self, found: &str) -> IoError {
+        IoError::UnsupportedDtype(
+            self.object
+                .fault()
+                .expected(format!("samples of type {SUPPORTED_TYPES}"))
+                .found(found)
+                .action("convert the data"),
+        )
+    }
+
+    /// The stored array behind the dataset: every filter known, every chunk inside the file.
+    ///
+    /// # Errors
+    /// An unsupported type, filter or layout, a truncated file, or a header that does not parse.
+    pub(crate) fn array(&self) -> Result<StoredArray, IoError> {
+        let sample = self.sample()?;
+        let bytes = sample.kind.bytes();
+        self.build(sample, bytes)
+    }
+
+    fn build(&self, sample: SampleType, bytes: usize) -> Result<StoredArray, IoError> {
+        let object = &self.object;
+        let unsupported = |found: &str| {
+            IoError::UnsupportedLayout(
+                object
+                    .fault()
+                    .expected("contiguous or chunked data in an HDF5 file")
+                    .found(found)
+                    .action("rewrite the file with h5repack"),
+            )
+        };
+        if self.external {
+            return Err(unsupported("an external raw data file"));
+        }
+        let pipeline = Pipeline::new(&self.filters, bytes).map_err(|found| {
+            IoError::UnsupportedFilter(
+                object
+                    .fault()
+                    .expected(
+                        "no filter or deflate, shuffle, fletcher32, LZF, LZ4, bitshuffle (with or without \
+                         LZ4), scale-offset, n-bit or szip",
+                    )
+                    .found(found)
+                    .action("rewrite the data with one of these filters"),
+            )
+        })?;
+        let shape = self.shape();
+        let total = shape
+            .iter()
+            .try_fold(bytes, |n, d| n.checked_mul(*d))
+            .ok_or_else(|| {
+                IoError::BadHeader(
+                    object
+                        .fault()
+                        .expected("a possible size")
+                        .found(format!("the shape {shape:?}"))
+                        .action("copy the file again"),
+                )
+            })?;
+        let layout = self
+            .layout
+            .as_ref()
+            .ok_or_else(|| unsupported("a virtual dataset"))?;
+        let (offset_size, _) = object.container.widths();
+        let place = match layout {
+            DataLayout::Compact { data } if data.len() >= total => Place::Inline(data.clone()),
+            DataLayout::Compact { .. } => return Err(unsupported("compact data cut short")),
+            DataLayout::Contiguous { address, .. }
+                if Cursor::is_undefined_offset(*address, offset_size) =>
+            {
+                Place::Chunks(Chunks::unwritten(&shape, &self.fill, bytes))
+            }
+            DataLayout::Contiguous { address, .. } => {
+                let end = address.saturating_add(total as u64);
+                let len = object.container.file().len();
+                if end > len {
+                    return Err(IoError::Truncated(
+                        object
+                            .fault()
+                            .expected(format!("{end} bytes"))
+                            .found(format!("{len} bytes: the file is truncated"))
+                            .action("copy the file again"),
+                    ));
+                }
+                Place::Contiguous { address: *address }
+            }
+            DataLayout::Chunked {
+                address,
+                dims,
+                chunk_indexing,
+                ..
+            } => Place::Chunks(self.chunks(
+                *address,
+                dims,
+                chunk_indexing.as_ref(),
+                bytes,
+                pipeline,
+            )?),
+        };
+        StoredArray::new(
+            object.container.file().clone(),
+            &object.path,
+            sample,
+            shape,
+            place,
+        )
+    }
+
+    fn chunks(
+        &self,
+        address: u64,
+        dims: &[u32],
+        indexing: Option<&ChunkIndexing>,
+        bytes: usize,
+        pipeline: Pipeline,
+    ) -> Result<Chunks, IoError> {
+        let object = &self.object;
+        let rank = self.space.dims.len();
+        // Newer layouts list the element size as a last axis.
+        let dims = if dims.len() == rank + 1 {
+            &dims[..rank]
+        } else {
+            dims
+        };
+        let bad = |found: String| {
+            IoError::BadHeader(
+                object
+                    .fault()
+                    .expected("chunks that fit the dataset")
+                    .found(found)
+                    .action("copy the file again"),
+            )
+        };
+        let chunk_bytes = dims
+            .iter()
+            .try_fold(bytes as u64, |n, d| n.checked_mul(u64::from(*d)))
+            .filter(|n| *n <= u64::from(u32::MAX));
+        if dims.len() != rank || dims.contains(&0) || chunk_bytes.is_none() {
+            return Err(bad(format!("a chunk shape of {dims:?}")));
+        }
+        let chunk_bytes = chunk_bytes.unwrap_or(0);
+        let (offset_size, _) = object.container.widths();
+        let mut chunks = Chunks {
+            shape: dims.iter().map(|d| *d as usize).collect(),
+            index: Vec::new(),
+            pipeline,
+            fill: self.fill.clone(),
+        };
+        if Cursor::is_undefined_offset(address, offset_size) {
+            return Ok(chunks);
+        }
+        let entries = self
+            .entries(address, dims, indexing, bytes)
+            .map_err(|error| object.error(&error))?;
+        let len = object.container.file().len();
+        let unfiltered = chunks.pipeline.is_empty();
+        chunks.index.reserve(entries.len());
+        for entry in entries {
+            if entry.offsets.len() < rank {
+                return Err(bad("a chunk without a place".into()));
+            }
+            let at: Vec<u64> = entry.offsets[..rank]
+                .iter()
+                .zip(dims)
+                .map(|(o, d)| o / u64::from(*d))
+                .collect();
+            let inside = entry
+                .offsets
+                .iter()
+                .zip(&self.space.dims)
+                .all(|(o, n)| o < n);
+            if !inside || Cursor::is_undefined_offset(entry.address, offset_size) {
+                continue;
+            }
+            let size = if unfiltered || entry.size == 0 {
+                chunk_bytes
+            } else {
+                entry.size
+            };
+            let end = entry.address.saturating_add(size);
+            if end > len {
+                return Err(IoError::Truncated(
+                    object
+                        .fault()
+                        .expected(format!("{end} bytes, to hold the chunk at {at:?}"))
+                        .found(format!("{len} bytes: the file is truncated"))
+                        .action("copy the file again"),
+                ));
+            }
+            let number =
+                at.iter()
+                    .zip(&self.space.dims)
+                    .zip(dims)
+                    .fold(0_u64, |n, ((at, extent), d)| {
+                        n.saturating_mul(extent.div_ceil(u64::from(*d)))
+                            .saturating_add(*at)
+                    });
+            chunks.index.push((
+                number,
+                ChunkAt {
+                    address: entry.address,
+                    size,
+                    mask: entry.filter_mask,
+                },
+            ));
+        }
+        chunks.index.sort_unstable_by_key(|c| c.0);
+        if let Some(pair) = chunks.index.windows(2).find(|p| p[0].0 == p[1].0) {
+            return Err(bad(format!("chunk number {} twice", pair[0].0)));
+        }
+        Ok(chunks)
+    }
+
+    fn entries(
+        &self,
+        address: u64,
+        dims: &[u32],
+        indexing: Option<&ChunkIndexing>,
+        bytes: usize,
+    ) -> ParseResult<Vec<ChunkEntry>> {
+        let container = &self.object.container;
+        let storage = container.storage();
+        let (offset_size, length_size) = container.widths();
+        let shape = &self.space.dims;
+        let rank = shape.len();
+        match indexing {
+            None => collect_btree_v1_leaves_storage(
+                storage,
+                address,
+                offset_size,
+                length_size,
+                Some(rank as u32),
+                dims,
+                None,
+            )?
+            .into_iter()
+            .map(|(key, address)| match key {
+                BTreeV1Key::RawData {
+                    chunk_size,
+                    filter_mask,
+                    offsets,
+                } => Ok(ChunkEntry {
+                    address,
+                    size: u64::from(chunk_size),
+                    filter_mask,
+                    offsets,
+                }),
+                BTreeV1Key::Group { .. } => {
+                    Err(Error::InvalidData("a group key in a chunk index".into()))
+                }
+            })
+            .collect(),
+            Some(ChunkIndexing::SingleChunk {
+                filtered_size,
+                filters,
+            }) => Ok(vec![single_chunk_entry(
+                address,
+                *filtered_size,
+                *filters,
+                rank,
+            )]),
+            Some(ChunkIndexing::BTreeV2) => collect_v2_chunk_entries_storage(
+                storage,
+                address,
+                offset_size,
+                length_size,
+                rank as u32,
+                dims,
+                None,
+            ),
+            Some(ChunkIndexing::Implicit) => collect_implicit_chunk_entries(
+                address,
+                shape,
+                dims,
+                bytes,
+                None,
+                container.file().len(),
+            ),
+            Some(ChunkIndexing::FixedArray { .. }) => collect_fixed_array_chunk_entries_storage(
+                storage,
+                address,
+                offset_size,
+                length_size,
+                shape,
+                dims,
+                None,
+            ),
+            Some(ChunkIndexing::ExtensibleArray { .. }) => {
+                collect_extensible_array_chunk_entries_storage(
+                    storage,
+                    address,
+                    offset_size,
+                    length_size,
+                    shape,
+                    self.space.max_dims.as_deref(),
+                    dims,
+                    None,
+                )
+            }
+        }
+    }
+
+    /// Every value of a small dataset; `None` when it holds neither numbers nor text.
+    ///
+    /// # Errors
+    /// As [`Dataset::array`], and a corrupt chunk.
+    pub(crate) fn value(&self) -> Result<Option<Value>, IoError> {
+        let (offset_size, _) = self.object.container.widths();
+        let Some(bytes) = value::element_bytes(&self.datatype, offset_size) else {
+            return Ok(None);
+        };
+        // The samples are only moved: any type of the right width serves.
+        let raw = SampleType {
+            kind: SampleKind::U8,
+            big_endian: false,
+        };
+        let array = self.build(raw, bytes)?.with_element(bytes);
+        let data = array.read_all(SMALL_BYTES)?;
+        Ok(value::decode(&self.object.container, &self.datatype, &data))
+    }
+}
+
+fn type_name(datatype: &Datatype) -> String {
+    match datatype {
+        Datatype::FixedPoint { size, signed, .. } => {
+            format!(
+                "{}int{}",
+                if *signed { "" } else { "u" },
+                8 * u32::from(*size)
+            )
+        }
+        Datatype::FloatingPoint { size, .. } => format!("float{}", 8 * u32::from(*size)),
+        Datatype::String { .. } => "text".into(),
+        Datatype::Compound { .. } => "a compound type (complex numbers?)".into(),
+        Datatype::VarLen { .. } => "values of variable length".into(),
+        Datatype::Enum { .. } => "an enumeration".into(),
+        _ => "another type".into(),
+    }
+}
+
+impl Object {
+    /// The value of a small dataset below this group; `None` when there is none.
+    pub(crate) fn value(&self, path: &str) -> Result<Option<Value>, IoError> {
+        match self.find(path)?.as_ref().and_then(Dataset::of) {
+            Some(dataset) => dataset.value(),
+            None => Ok(None),
+        }
+    }
+
+    /// The number in a small dataset below this group, where there is one that reads.
+    pub(crate) fn number(&self, path: &str) -> Option<f64> {
+        self.value(path).ok()??.number()
+    }
+
+    /// The text in a small dataset below this group, where there is one that reads.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        self.value(path).ok()??.text().map(str::to_owned)
+    }
+}

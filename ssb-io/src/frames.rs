@@ -41,6 +41,30 @@ impl Piece {
         }
     }
 
+    /// Takes the stored axes the other way round: the last one counts scan rows.
+    pub(crate) fn reverse_axes(&mut self) {
+        let rank = self.array.shape().len();
+        let first = self.frame_axes.first().copied().unwrap_or(0);
+        let mirrored = |axis: usize| rank - 1 - axis + first;
+        for axis in &mut self.frame_axes {
+            *axis = mirrored(*axis);
+        }
+        self.det_axes = self.det_axes.map(mirrored);
+        self.frames = self
+            .frame_axes
+            .iter()
+            .map(|a| self.array.shape()[*a])
+            .product();
+    }
+
+    /// Extents along the frame axes; 1 row for a stack.
+    pub(crate) fn scan_extent(&self) -> [usize; 2] {
+        match self.frame_axes[..] {
+            [row, col] => [self.extent(row), self.extent(col)],
+            _ => [1, self.frames],
+        }
+    }
+
     /// The extent of an axis.
     fn extent(&self, axis: usize) -> usize {
         self.array.shape()[axis]

@@ -151,18 +151,23 @@ fn choose(
             ));
         }
         let needed = line_frames([rows, cols]);
-        // Frames beyond the scan are extra triggers, unless the file says that all of them belong
-        // to the scan, or they make a square by themselves.
-        let whole = match expected {
-            Some(expected) => expected == frames,
-            None => square(frames, 0).is_some(),
-        };
-        if needed < frames && whole {
+        // A few frames beyond the scan are extra triggers. A square number of frames, or a whole line
+        // of them left over, speaks against the shape, unless the file states the same one.
+        let extra = frames.saturating_sub(needed);
+        let doubtful = square(frames, 0).is_some() || extra >= cols + options.flyback_cols;
+        let stated = found
+            .scan_hint
+            .as_ref()
+            .is_some_and(|h| h.value == [rows, cols]);
+        if extra > 0 && doubtful && !stated && !options.complete_rows_only {
             return Err(IoError::FrameCountMismatch(
                 fault()
                     .expected(format!("{needed} frames for a scan of {rows} x {cols}"))
                     .found(format!("{frames} frames"))
-                    .action("correct --scan-shape, or say what else the frames are with --skip-frames or --flyback-cols")
+                    .action(
+                        "correct --scan-shape, say what else the frames are with --skip-frames or \
+                         --flyback-cols, or keep these rows and drop the rest with --complete-rows-only",
+                    )
                     .frames(frames, needed),
             ));
         }

@@ -72,8 +72,7 @@ fn assemble(path: PathBuf, mut found: Found, options: &OpenOptions) -> Result<So
     let dataset = found.dataset.clone();
     let fault = || Fault::of(&path).object(&dataset);
     check_pieces(&found)?;
-    let frames_found = found.frames();
-    let expected = found.frames_expected.as_ref().map(|e| e.value);
+    let frames_found = found.frames() + found.behind_gap;
     if let Some(missing) = found.missing.take() {
         if !options.complete_rows_only || found.pieces.is_empty() {
             return Err(missing);
@@ -105,7 +104,7 @@ fn assemble(path: PathBuf, mut found: Found, options: &OpenOptions) -> Result<So
             ));
         }
     }
-    let frames_expected = expected.unwrap_or_else(|| wanted.frames_needed());
+    let frames_expected = wanted.frames_needed();
     let stack = Stack::new(found.pieces, scan);
     let orientation = Orientation::new(stack.det_shape(), options);
     let mask = match &options.mask {
@@ -230,7 +229,7 @@ impl Source {
         self.frames_found
     }
 
-    /// Frames that the file says were asked for, else those of the scan.
+    /// Frames of the whole scan, with those that are skipped.
     #[must_use]
     pub fn frames_expected(&self) -> usize {
         self.frames_expected

@@ -1,9 +1,13 @@
 //! The table of formats: one file and one line each.
 
+mod berkeley;
+mod dectris;
+mod emd_axes;
 mod hdf5_frames;
 mod keys;
 mod npy;
 mod plain;
+mod py4dstem;
 mod units;
 
 use std::path::Path;
@@ -30,7 +34,13 @@ pub(crate) struct Format {
 }
 
 /// Every layout, the specific ones before the general ones.
-pub(crate) static FORMATS: &[Format] = &[npy::FORMAT, plain::FORMAT];
+pub(crate) static FORMATS: &[Format] = &[
+    npy::FORMAT,
+    dectris::FORMAT,
+    py4dstem::FORMAT,
+    berkeley::FORMAT,
+    plain::FORMAT,
+];
 
 /// A file whose format is asked for.
 pub(crate) struct Candidate {
@@ -61,6 +71,8 @@ pub(crate) struct Found {
     pub(crate) frames_expected: Option<Sourced<usize>>,
     /// Why frames are missing, when some of the data files are.
     pub(crate) missing: Option<IoError>,
+    /// Frames in files after a missing one, which are not among the pieces.
+    pub(crate) behind_gap: usize,
     pub(crate) calibration: CalibrationHints,
     /// Other numbers, with the unit in the name.
     pub(crate) metadata: Vec<(&'static str, Sourced<f64>)>,
@@ -80,6 +92,7 @@ impl Found {
             scan_hint: None,
             frames_expected: None,
             missing: None,
+            behind_gap: 0,
             calibration: CalibrationHints::default(),
             metadata: Vec::new(),
             mask: None,

@@ -46,10 +46,7 @@ fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> 
     }
     let mut piece = Piece::whole(header.array(candidate.file.clone())?);
     if header.fortran {
-        // The stored axes run the other way.
-        piece.frame_axes = (2..n).rev().collect();
-        piece.det_axes = [1, 0];
-        piece.frames = shape[..n - 2].iter().product();
+        piece.reverse_axes();
     }
     let mut found = Found::new("npy", "", vec![piece]);
     found.stored_scan = (n == 4).then(|| [shape[0], shape[1]]);

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use ssb_core::Sourced;
 use ssb_core::ndarray::Array2;
 
-use super::hdf5_frames::{check_shape, frames_of, rank, tuple};
+use super::hdf5_frames::{frames_of, rank, tuple};
 use super::keys::Keys;
 use super::{Candidate, Format, Found};
 use crate::IoError;
-use crate::hdf5::{Container, Dataset, Object, Value};
+use crate::hdf5::{Container, Dataset, Object, Value, join};
 use crate::options::OpenOptions;
 
 pub(super) const FORMAT: Format = Format {
@@ -22,40 +22,51 @@ pub(super) const FORMAT: Format = Format {
 /// Objects visited while looking for data.
 const MAX_OBJECTS: usize = 100_000;
 
+/// A dataset and its path in the file that was opened, which may lead through links.
+pub(super) struct Entry {
+    pub(super) path: String,
+    pub(super) dataset: Dataset,
+}
+
 /// Datasets found in a file, and what kept others from being looked at.
 #[derive(Default)]
 pub(super) struct Catalogue {
-    pub(super) datasets: Vec<Dataset>,
+    pub(super) datasets: Vec<Entry>,
     problems: Vec<IoError>,
     visited: HashSet<(PathBuf, u64)>,
 }
 
 impl Catalogue {
     /// Visits every object below a group once.
-    pub(super) fn below(group: &Object) -> Result<Self, IoError> {
+    pub(super) fn below(group: &Object) -> Self {
         let mut catalogue = Self::default();
-        catalogue.visit(group, 0)?;
-        Ok(catalogue)
+        catalogue.visit(group, group.path(), 0);
+        catalogue
     }
 
-    fn visit(&mut self, object: &Object, depth: usize) -> Result<(), IoError> {
+    fn visit(&mut self, object: &Object, path: &str, depth: usize) {
         if depth > 64 || self.visited.len() > MAX_OBJECTS || !self.visited.insert(object.key()) {
-            return Ok(());
+            return;
         }
         if let Some(dataset) = Dataset::of(object) {
             if dataset.shape().len() > 2 {
-                self.datasets.push(dataset);
+                let path = path.to_owned();
+                self.datasets.push(Entry { path, dataset });
             }
-            return Ok(());
+            return;
         }
-        for link in object.links()? {
-            match object.follow(&link) {
-                Ok(Some(child)) => self.visit(&child, depth + 1)?,
-                Ok(None) => {}
-                Err(error) => self.problems.push(error),
+        match object.links() {
+            Ok(links) => {
+                for link in links {
+                    match object.follow(&link) {
+                        Ok(Some(child)) => self.visit(&child, &join(path, &link.name), depth + 1),
+                        Ok(None) => {}
+                        Err(error) => self.problems.push(error),
+                    }
+                }
             }
+            Err(error) => self.problems.push(error),
         }
-        Ok(())
     }
 }
 
@@ -71,9 +82,9 @@ pub(super) fn container(candidate: &Candidate) -> Result<&std::sync::Arc<Contain
 }
 
 /// The dataset that the caller names.
-pub(super) fn named(root: &Object, path: &str) -> Result<Dataset, IoError> {
+pub(super) fn named(root: &Object, path: &str) -> Result<Entry, IoError> {
     let object = root.find(path)?;
-    object.as_ref().and_then(Dataset::of).ok_or_else(|| {
+    let dataset = object.as_ref().and_then(Dataset::of).ok_or_else(|| {
         let what = if object.is_some() {
             "a group"
         } else {
@@ -86,35 +97,35 @@ pub(super) fn named(root: &Object, path: &str) -> Result<Dataset, IoError> {
                 .found(what)
                 .action("correct --dataset"),
         )
+    })?;
+    Ok(Entry {
+        path: join("/", path.trim_matches('/')),
+        dataset,
     })
 }
 
-/// The one dataset that fits, of those in `datasets`.
-pub(super) fn only(root: &Object, datasets: Vec<Dataset>) -> Result<Option<Dataset>, IoError> {
+/// The one dataset that fits, of several: of 4 axes before 3, of numbers before others.
+pub(super) fn only(root: &Object, mut entries: Vec<Entry>) -> Result<Option<Entry>, IoError> {
     for axes in [4, 3] {
-        let (numbers, others): (Vec<_>, Vec<_>) = datasets
-            .iter()
-            .filter(|d| rank(&d.shape()) == axes)
-            .partition(|d| d.is_numeric());
-        let fitting = if numbers.is_empty() { others } else { numbers };
-        match fitting[..] {
-            [] => {}
-            [one] => {
-                let key = one.object().key();
-                return Ok(datasets.into_iter().find(|d| d.object().key() == key));
-            }
-            _ => {
-                let list: Vec<String> = fitting
-                    .iter()
-                    .map(|d| format!("{} {}", d.object().path(), tuple(&d.shape())))
-                    .collect();
-                return Err(IoError::AmbiguousDataset(
-                    root.fault()
-                        .expected(format!("one dataset of {axes} axes"))
-                        .found(list.join(", "))
-                        .action("name one with --dataset"),
-                ));
-            }
+        let fits = |e: &Entry| rank(&e.dataset.shape()) == axes;
+        let numbers = entries.iter().any(|e| fits(e) && e.dataset.is_numeric());
+        let mut fitting: Vec<Entry> = entries
+            .extract_if(.., |e| fits(e) && (!numbers || e.dataset.is_numeric()))
+            .collect();
+        if fitting.len() > 1 {
+            let list: Vec<String> = fitting
+                .iter()
+                .map(|e| format!("{} {}", e.path, tuple(&e.dataset.shape())))
+                .collect();
+            return Err(IoError::AmbiguousDataset(
+                root.fault()
+                    .expected(format!("one dataset of {axes} axes"))
+                    .found(list.join(", "))
+                    .action("name one with --dataset"),
+            ));
+        }
+        if let Some(one) = fitting.pop() {
+            return Ok(Some(one));
         }
     }
     Ok(None)
@@ -122,36 +133,27 @@ pub(super) fn only(root: &Object, datasets: Vec<Dataset>) -> Result<Option<Datas
 
 fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> {
     let root = container(candidate)?.root()?;
-    let (dataset, problems) = match &options.dataset {
-        Some(path) => (named(&root, path)?, Vec::new()),
-        None => {
-            let Catalogue {
-                datasets, problems, ..
-            } = Catalogue::below(&root)?;
-            match only(&root, datasets)? {
-                Some(dataset) => (dataset, problems),
-                None => {
-                    return Err(problems
-                        .into_iter()
-                        .next()
-                        .unwrap_or_else(|| nothing(&root)));
-                }
-            }
-        }
-    };
-    let mut found = describe("hdf5-plain", &root, &dataset)?;
-    for problem in problems {
-        found.warnings.push(format!("passed over: {problem}"));
+    if let Some(path) = &options.dataset {
+        return describe("hdf5-plain", &root, &named(&root, path)?);
     }
+    let Catalogue {
+        datasets, problems, ..
+    } = Catalogue::below(&root);
+    let Some(entry) = only(&root, datasets)? else {
+        let first = problems.into_iter().next();
+        return Err(first.unwrap_or_else(|| nothing(&root)));
+    };
+    let mut found = describe("hdf5-plain", &root, &entry)?;
+    let passed = problems.iter().map(|p| format!("passed over: {p}"));
+    found.warnings.extend(passed);
     Ok(found)
 }
 
 /// Frames, attributes and mask of a dataset.
-pub(super) fn describe(layout: &str, root: &Object, dataset: &Dataset) -> Result<Found, IoError> {
-    check_shape(dataset.object(), &dataset.shape())?;
+pub(super) fn describe(layout: &str, root: &Object, entry: &Entry) -> Result<Found, IoError> {
+    let Entry { path, dataset } = entry;
     let frames = frames_of(dataset)?;
-    let path = dataset.object().path().to_owned();
-    let mut found = Found::new(layout, &path, frames.pieces);
+    let mut found = Found::new(layout, path, frames.pieces);
     found.stored_scan = frames.stored_scan;
     // Attributes on the dataset, then on each group above it.
     let mut keys = Keys::default();
@@ -220,7 +222,7 @@ pub(super) fn pixel_mask(
         .map(|mask| Sourced::new(mask, format!("file:{}", object.path()))))
 }
 
-fn nothing(root: &Object) -> IoError {
+pub(super) fn nothing(root: &Object) -> IoError {
     let mut list = Vec::new();
     names(root, 0, &mut list);
     let list = if list.is_empty() {

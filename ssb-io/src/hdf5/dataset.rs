@@ -468,9 +468,4 @@ impl Object {
     pub(crate) fn number(&self, path: &str) -> Option<f64> {
         self.value(path).ok()??.number()
     }
-
-    /// The text in a small dataset below this group, where there is one that reads.
-    pub(crate) fn text(&self, path: &str) -> Option<String> {
-        self.value(path).ok()??.text().map(str::to_owned)
-    }
 }

@@ -199,15 +199,6 @@ impl Object {
         &self.header.messages
     }
 
-    /// Whether the object is a dataset.
-    pub(crate) fn is_dataset(&self) -> bool {
-        self.virtual_heap.is_some()
-            || self
-                .messages()
-                .iter()
-                .any(|m| matches!(m, HdfMessage::DataLayout(_)))
-    }
-
     /// What tells objects apart: the file and the place in it.
     pub(crate) fn key(&self) -> (PathBuf, u64) {
         (self.file_path().to_owned(), self.address)

@@ -81,6 +81,14 @@ mod tests {
                 let mut out = vec![0; planes.len()];
                 untranspose_from(&planes, element, &mut out, 0);
                 assert_eq!(out, expected, "portable, {element} bytes, {groups} groups");
+                #[cfg(target_arch = "x86_64")]
+                {
+                    out.fill(0);
+                    let done =
+                        super::super::bit_transpose_x86::untranspose_v2(&planes, element, &mut out);
+                    untranspose_from(&planes, element, &mut out, done);
+                    assert_eq!(out, expected, "SSE2, {element} bytes, {groups} groups");
+                }
                 out.fill(0);
                 untranspose(&planes, element, &mut out);
                 assert_eq!(out, expected, "chosen, {element} bytes, {groups} groups");

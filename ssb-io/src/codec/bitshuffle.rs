@@ -53,7 +53,7 @@ impl Bitshuffle {
         })
     }
 
-    /// Whether the output can be decoded in place of a whole chunk of `len` bytes.
+    /// Decodes a chunk; `out` must be filled exactly.
     pub(crate) fn decode(
         &self,
         input: &[u8],

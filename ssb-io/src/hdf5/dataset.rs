@@ -34,7 +34,16 @@ pub(crate) struct Dataset {
 }
 
 /// Largest decoded small value (a mask, a calibration axis).
-const SMALL_BYTES: usize = 1 << 30;
+const SMALL_BYTES: usize = 1 << 27;
+/// Samples may take this many times the bytes of their file, well above what any filter saves; more
+/// is a damaged header or data that were never written.
+const MAX_EXPANSION: u64 = 4096;
+/// Bytes that no file is too small for.
+const ALLOWANCE: u64 = 16 << 20;
+/// The most pixels of a detector (8192 x 4096).
+const MAX_PIXELS: usize = 1 << 25;
+/// Blocks of a grid for each one written, beyond the first million.
+const MAX_SPARSENESS: u64 = 1024;
 
 impl Dataset {
     /// Describes an object that is a dataset; `None` for a group.
@@ -174,6 +183,7 @@ impl Dataset {
                         .action("copy the file again"),
                 )
             })?;
+        self.check_size(total as u64, &format!("the shape {shape:?}"))?;
         let layout = self
             .layout
             .as_ref()
@@ -223,6 +233,25 @@ impl Dataset {
         )
     }
 
+    /// Refuses sizes that the file cannot hold, before anything is allocated.
+    fn check_size(&self, bytes: u64, what: &str) -> Result<(), IoError> {
+        let len = self.object.container.file().len();
+        let pixels = self.space.dims.iter().rev().take(2);
+        let pixels = pixels.fold(1_usize, |n, d| n.saturating_mul(*d as usize));
+        let stack = self.space.dims.len() > 2;
+        if bytes <= len.saturating_mul(MAX_EXPANSION) + ALLOWANCE && !(stack && pixels > MAX_PIXELS)
+        {
+            return Ok(());
+        }
+        Err(IoError::Truncated(
+            self.object
+                .fault()
+                .expected(format!("a file that can hold {what}, {bytes} bytes"))
+                .found(format!("{len} bytes: damaged, truncated or never written"))
+                .action("copy the file again"),
+        ))
+    }
+
     fn chunks(
         &self,
         address: u64,
@@ -256,6 +285,7 @@ impl Dataset {
             return Err(bad(format!("a chunk shape of {dims:?}")));
         }
         let chunk_bytes = chunk_bytes.unwrap_or(0);
+        self.check_size(chunk_bytes, &format!("a chunk shape of {dims:?}"))?;
         let (offset_size, _) = object.container.widths();
         let mut chunks = Chunks {
             shape: dims.iter().map(|d| *d as usize).collect(),
@@ -263,7 +293,18 @@ impl Dataset {
             pipeline,
             fill: self.fill.clone(),
         };
+        let grid = self.space.dims.iter().zip(dims);
+        let blocks = grid.fold(1_u64, |n, (extent, d)| {
+            n.saturating_mul(extent.div_ceil(u64::from(*d)))
+        });
+        let sparse = |written: usize| {
+            if blocks > (1 << 20) + MAX_SPARSENESS.saturating_mul(written as u64) {
+                return Err(bad(format!("{written} of {blocks} chunks written")));
+            }
+            Ok(())
+        };
         if Cursor::is_undefined_offset(address, offset_size) {
+            sparse(0)?;
             return Ok(chunks);
         }
         let entries = self
@@ -321,6 +362,7 @@ impl Dataset {
                 },
             ));
         }
+        sparse(chunks.index.len())?;
         chunks.index.sort_unstable_by_key(|c| c.0);
         if let Some(pair) = chunks.index.windows(2).find(|p| p[0].0 == p[1].0) {
             return Err(bad(format!("chunk number {} twice", pair[0].0)));
@@ -417,23 +459,35 @@ impl Dataset {
         }
     }
 
+    /// The stored elements of a small dataset in C order.
+    fn bytes(&self, element: usize) -> Result<Vec<u8>, IoError> {
+        // Elements are only moved: any sample type serves.
+        let raw = SampleType {
+            kind: SampleKind::U8,
+            big_endian: false,
+        };
+        self.build(raw, element)?
+            .with_element(element)
+            .read_all(SMALL_BYTES)
+    }
+
     /// Every value of a small dataset; `None` when it holds neither numbers nor text.
     ///
     /// # Errors
     /// As [`Dataset::array`], and a corrupt chunk.
     pub(crate) fn value(&self) -> Result<Option<Value>, IoError> {
         let (offset_size, _) = self.object.container.widths();
-        let Some(bytes) = value::element_bytes(&self.datatype, offset_size) else {
-            return Ok(None);
-        };
-        // The samples are only moved: any type of the right width serves.
-        let raw = SampleType {
-            kind: SampleKind::U8,
-            big_endian: false,
-        };
-        let array = self.build(raw, bytes)?.with_element(bytes);
-        let data = array.read_all(SMALL_BYTES)?;
-        Ok(value::decode(&self.object.container, &self.datatype, &data))
+        match value::element_bytes(&self.datatype, offset_size) {
+            Some(element) => {
+                let bytes = self.bytes(element)?;
+                Ok(value::decode(
+                    &self.object.container,
+                    &self.datatype,
+                    &bytes,
+                ))
+            }
+            None => Ok(None),
+        }
     }
 }
 
@@ -467,5 +521,49 @@ impl Object {
     /// The number in a small dataset below this group, where there is one that reads.
     pub(crate) fn number(&self, path: &str) -> Option<f64> {
         self.value(path).ok()??.number()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Container;
+    use super::*;
+
+    /// Streams of the C bitshuffle library: every element size, lengths below 8, with left-over
+    /// elements, and above one block.
+    #[test]
+    fn bitshuffle_vectors_decode() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/fixtures/codec_bitshuffle_vectors.h5"
+        );
+        let root = Container::open(path.as_ref()).unwrap().root().unwrap();
+        let compressed = root.find("compressed").unwrap().unwrap();
+        let (mut checked, mut refused) = (0, 0);
+        for link in compressed.links().unwrap() {
+            let stream = Dataset::of(&compressed.follow(&link).unwrap().unwrap()).unwrap();
+            let (name, packing) = link.name.rsplit_once('_').unwrap();
+            let original = root.find(&format!("original/{name}")).unwrap().unwrap();
+            let original = Dataset::of(&original).unwrap();
+            let element = match &stream.datatype {
+                Datatype::FixedPoint { size, .. } => usize::from(*size),
+                other => panic!("{other:?}"),
+            };
+            match stream.bytes(element) {
+                Ok(bytes) => {
+                    assert_eq!(bytes, original.bytes(element).unwrap(), "{}", link.name);
+                    checked += 1;
+                }
+                Err(error) => {
+                    assert_eq!(
+                        (packing, error.kind()),
+                        ("zstd", "unsupported_filter"),
+                        "{error}"
+                    );
+                    refused += 1;
+                }
+            }
+        }
+        assert_eq!((checked, refused), (28, 8));
     }
 }

@@ -5,7 +5,7 @@ use ssb_core::{Candidate, Control, Error};
 
 use crate::evaluator::CpuEvaluator;
 use crate::lanes;
-use crate::pixel::{Line, PixelScratch};
+use crate::pixel::{Line, Pixel, PixelScratch};
 
 /// Fewest points of the band for a value.
 const FEWEST_POINTS: u64 = 16;
@@ -24,6 +24,55 @@ impl BandSums {
             overlap: vec![Complex64::default(); cells],
             power: vec![0.0; cells],
         }
+    }
+}
+
+/// Adds one pixel's overlap with G, compiled for the widest vectors found at run time.
+struct AddOverlap<'a> {
+    pixel: &'a Pixel<'a>,
+    scratch: &'a mut PixelScratch,
+    sums: &'a mut BandSums,
+    columns: usize,
+    rows: usize,
+    limit_per_a: f64,
+}
+
+impl pulp::WithSimd for AddOverlap<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Self {
+            pixel,
+            scratch,
+            sums,
+            columns,
+            rows,
+            limit_per_a,
+        } = self;
+        pixel.fill_axes(scratch);
+        pixel.correct::<false>(
+            scratch,
+            limit_per_a,
+            #[inline(always)]
+            |stretch| {
+                // The band ends below Nyquist: no point of it lies on that row.
+                if let Line::Column(col) = stretch.line
+                    && col < columns
+                {
+                    let n = stretch.gamma2.len();
+                    let at = col * rows + stretch.start;
+                    let overlap = &mut sums.overlap[at..at + n];
+                    let power = &mut sums.power[at..at + n];
+                    let [re, im] = stretch.s.map(|s| &s[..n]);
+                    for i in 0..n {
+                        overlap[i].re += f64::from(re[i]);
+                        overlap[i].im += f64::from(im[i]);
+                        power[i] += f64::from(stretch.gamma2[i]);
+                    }
+                }
+            },
+        );
     }
 }
 
@@ -53,25 +102,13 @@ impl CpuEvaluator {
                 for spectrum in &self.spectra[range] {
                     control.check()?;
                     if let Some(pixel) = self.pixel(&tables, spectrum) {
-                        arch.dispatch(|| {
-                            pixel.fill_axes(&mut scratch);
-                            pixel.correct::<false>(&mut scratch, limit_per_a, |stretch| {
-                                // The band ends below Nyquist: no point of it lies on that row.
-                                if let Line::Column(col) = stretch.line
-                                    && col < columns
-                                {
-                                    let at = col * rows + stretch.start;
-                                    let n = stretch.gamma2.len();
-                                    let overlap = &mut sums.overlap[at..at + n];
-                                    let power = &mut sums.power[at..at + n];
-                                    let [re, im] = stretch.s.map(|s| &s[..n]);
-                                    for i in 0..n {
-                                        overlap[i].re += f64::from(re[i]);
-                                        overlap[i].im += f64::from(im[i]);
-                                        power[i] += f64::from(stretch.gamma2[i]);
-                                    }
-                                }
-                            });
+                        arch.dispatch(AddOverlap {
+                            pixel: &pixel,
+                            scratch: &mut scratch,
+                            sums: &mut sums,
+                            columns,
+                            rows,
+                            limit_per_a,
                         });
                     }
                 }

@@ -125,8 +125,12 @@ impl QuadraticTables {
             .for_each(|(col, (cos, sin))| {
                 let (even, _) = parts.at_col(lattice.q_per_a[1][col]);
                 let q = &lattice.q_per_a[0];
-                pulp::Arch::new()
-                    .dispatch(|| fill_cos_sin(cos, sin, |i| -polynomial(&even[..3], q[i])));
+                pulp::Arch::new().dispatch(FillColumn {
+                    cos,
+                    sin,
+                    even: &even[..3],
+                    q,
+                });
             });
         let mut nyquist_row = [Vec::new(), Vec::new()];
         if let Some(row) = lattice.nyquist_row() {
@@ -136,6 +140,24 @@ impl QuadraticTables {
             fill_cos_sin(cos, sin, |i| -polynomial(&even[..3], lattice.q_per_a[1][i]));
         }
         Self { plane, nyquist_row }
+    }
+}
+
+/// One stored column of the quadratic tables, compiled for the widest vectors found at run time.
+struct FillColumn<'a> {
+    cos: &'a mut [f32],
+    sin: &'a mut [f32],
+    even: &'a [f64],
+    q: &'a [f64],
+}
+
+impl pulp::WithSimd for FillColumn<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Self { cos, sin, even, q } = self;
+        fill_cos_sin(cos, sin, |i| -polynomial(even, q[i]));
     }
 }
 

@@ -70,6 +70,25 @@ impl Workspace {
     }
 }
 
+/// Adds one pixel to a lane, compiled for the widest vectors found at run time. (A closure would not
+/// do: its call is not inlined into the function that has the wide vectors.)
+struct AddPixel<'a> {
+    evaluator: &'a CpuEvaluator,
+    pixel: &'a Pixel<'a>,
+    workspace: &'a mut Workspace,
+    sums: &'a mut LaneSums,
+}
+
+impl pulp::WithSimd for AddPixel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.evaluator
+            .add_pixel(self.pixel, self.workspace, self.sums);
+    }
+}
+
 impl CpuEvaluator {
     /// Rotates the BF pixels into the frame that a candidate asks for.
     pub(crate) fn turn_to(&mut self, candidate: &Candidate) {
@@ -121,7 +140,12 @@ impl CpuEvaluator {
                 for (i, spectrum) in self.spectra[range].iter().enumerate() {
                     control.check()?;
                     if let Some(pixel) = self.pixel(&tables, spectrum) {
-                        arch.dispatch(|| self.add_pixel(&pixel, &mut workspace, &mut sums));
+                        arch.dispatch(AddPixel {
+                            evaluator: self,
+                            pixel: &pixel,
+                            workspace: &mut workspace,
+                            sums: &mut sums,
+                        });
                     }
                     if i % SHORT_SUM == SHORT_SUM - 1 {
                         flush(&mut workspace.phase, &mut sums.phase);
@@ -178,16 +202,21 @@ impl CpuEvaluator {
         nyquist_row.fill(Complex32::default());
         let mut touches_row = false;
         pixel.fill_axes(scratch);
-        sums.degenerate += pixel.correct::<true>(scratch, f64::INFINITY, |stretch| {
-            let out = match stretch.line {
-                Line::Column(col) => &mut plane[col * rows + stretch.start..],
-                Line::NyquistRow(_) => {
-                    touches_row = true;
-                    &mut nyquist_row[stretch.start..]
-                }
-            };
-            interleave(&stretch, out);
-        });
+        sums.degenerate += pixel.correct::<true>(
+            scratch,
+            f64::INFINITY,
+            #[inline(always)]
+            |stretch| {
+                let out = match stretch.line {
+                    Line::Column(col) => &mut plane[col * rows + stretch.start..],
+                    Line::NyquistRow(_) => {
+                        touches_row = true;
+                        &mut nyquist_row[stretch.start..]
+                    }
+                };
+                interleave(&stretch, out);
+            },
+        );
         self.nyquist_lines(occupied, touches_row, workspace);
         let Workspace {
             plane,
@@ -199,8 +228,12 @@ impl CpuEvaluator {
         let transform = &mut workspace.transform;
         self.transforms
             .columns_inverse(&mut plane[..occupied * rows], transform);
-        self.transforms
-            .rows_inverse(plane, occupied, transform, |row, line| {
+        self.transforms.rows_inverse(
+            plane,
+            occupied,
+            transform,
+            #[inline(always)]
+            |row, line| {
                 let real = |row: usize| RealPart {
                     base: &base[row % 2],
                     col_term: over_rows.get(row).copied().unwrap_or(0.0),
@@ -208,7 +241,8 @@ impl CpuEvaluator {
                 let (first, rest) = phase[row * cols..].split_at_mut(cols);
                 let second = rest.get_mut(..cols);
                 sums.squares += accumulate(line, [real(row), real(row + 1)], first, second);
-            });
+            },
+        );
     }
 
     /// Splits the Nyquist lines and transforms their real terms.

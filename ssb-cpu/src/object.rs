@@ -7,7 +7,7 @@ use ssb_core::{Candidate, Control, Error};
 
 use crate::evaluator::CpuEvaluator;
 use crate::lanes;
-use crate::pixel::{Line, PixelScratch};
+use crate::pixel::{Line, Pixel, PixelScratch};
 
 /// Finer samplings that are offered.
 const UPSAMPLINGS: [usize; 5] = [1, 2, 3, 4, 8];
@@ -37,6 +37,45 @@ impl SpectrumSum {
                 (*re, *im) = (0.0, 0.0);
             }
         }
+    }
+}
+
+/// Adds one pixel's `S` to the sums, compiled for the widest vectors found at run time.
+struct AddSpectrum<'a> {
+    pixel: &'a Pixel<'a>,
+    scratch: &'a mut PixelScratch,
+    sums: &'a mut SpectrumSum,
+    rows: usize,
+}
+
+impl pulp::WithSimd for AddSpectrum<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Self {
+            pixel,
+            scratch,
+            sums,
+            rows,
+        } = self;
+        pixel.fill_axes(scratch);
+        pixel.correct::<true>(
+            scratch,
+            f64::INFINITY,
+            #[inline(always)]
+            |stretch| {
+                let (sums, start) = match stretch.line {
+                    Line::Column(col) => (&mut sums.plane, col * rows + stretch.start),
+                    Line::NyquistRow(_) => (&mut sums.row, stretch.start),
+                };
+                for (sum, s) in sums.iter_mut().zip(stretch.s) {
+                    for (sum, s) in sum[start..].iter_mut().zip(s) {
+                        *sum += s;
+                    }
+                }
+            },
+        );
     }
 }
 
@@ -73,21 +112,11 @@ impl CpuEvaluator {
                 for (i, spectrum) in self.spectra[range].iter().enumerate() {
                     control.check()?;
                     if let Some(pixel) = self.pixel(&tables, spectrum) {
-                        arch.dispatch(|| {
-                            pixel.fill_axes(&mut scratch);
-                            pixel.correct::<true>(&mut scratch, f64::INFINITY, |stretch| {
-                                let (sums, start) = match stretch.line {
-                                    Line::Column(col) => {
-                                        (&mut short.plane, col * rows + stretch.start)
-                                    }
-                                    Line::NyquistRow(_) => (&mut short.row, stretch.start),
-                                };
-                                for (sum, s) in sums.iter_mut().zip(stretch.s) {
-                                    for (sum, s) in sum[start..].iter_mut().zip(s) {
-                                        *sum += s;
-                                    }
-                                }
-                            });
+                        arch.dispatch(AddSpectrum {
+                            pixel: &pixel,
+                            scratch: &mut scratch,
+                            sums: &mut short,
+                            rows,
                         });
                     }
                     if i % SHORT_SUM == SHORT_SUM - 1 {

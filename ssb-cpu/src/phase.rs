@@ -101,21 +101,21 @@ fn accumulate_row(
     let sums = &mut sums[..n];
     let whole = n - n % GROUP;
     for start in (0..whole).step_by(GROUP) {
-        let line: &[Complex32; GROUP] = match line[start..start + GROUP].try_into() {
-            Ok(group) => group,
-            Err(_) => return,
-        };
+        let line = &line[start..start + GROUP];
         let base = &base[start..start + GROUP];
         let sums = &mut sums[start..start + GROUP];
+        // Local arrays cannot overlap, which lets every loop below become a few wide instructions.
+        let (mut y, mut x, mut phase) = ([0.0_f32; GROUP], [0.0_f32; GROUP], [0.0_f32; GROUP]);
         for i in 0..GROUP {
-            let sign = if i % 2 == 0 {
-                real.col_term
-            } else {
-                -real.col_term
-            };
-            let phase = atan2(part(&line[i]), base[i] + sign);
-            sums[i] += phase;
-            squares[i] += phase * phase;
+            y[i] = part(&line[i]);
+            x[i] = base[i] + if i.is_multiple_of(2) { real.col_term } else { -real.col_term };
+        }
+        for i in 0..GROUP {
+            phase[i] = atan2(y[i], x[i]);
+        }
+        for i in 0..GROUP {
+            sums[i] += phase[i];
+            squares[i] += phase[i] * phase[i];
         }
     }
     for col in whole..n {

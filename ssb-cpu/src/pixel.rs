@@ -132,23 +132,16 @@ impl<'a> Pixel<'a> {
     ) -> u64 {
         let lattice = self.lattice;
         let mut degenerate = 0;
-        for col in 0..self.occupied() {
-            let mirrored = col != 0 && lattice.nyquist_col() != Some(col);
-            let found =
-                self.line::<NORMALISED>(Line::Column(col), limit_per_a, scratch, &mut consume);
+        let columns = (0..self.occupied()).map(Line::Column);
+        for line in columns.chain(lattice.nyquist_row().map(Line::NyquistRow)) {
+            // Columns that mirror onto others stand for two; the Nyquist row is given whole.
+            let mirrored = matches!(line, Line::Column(col)
+                if col != 0 && lattice.nyquist_col() != Some(col));
+            let found = self.line::<NORMALISED>(line, limit_per_a, scratch, &mut consume);
             degenerate += u64::from(found) * if mirrored { 2 } else { 1 };
         }
         // Gamma(0) is exactly 0; DC does not count.
-        degenerate = degenerate.saturating_sub(u64::from(self.aperture > 0.0));
-        if let Some(row) = lattice.nyquist_row() {
-            degenerate += u64::from(self.line::<NORMALISED>(
-                Line::NyquistRow(row),
-                limit_per_a,
-                scratch,
-                &mut consume,
-            ));
-        }
-        degenerate
+        degenerate.saturating_sub(u64::from(self.aperture > 0.0))
     }
 
     #[inline(always)]

@@ -115,13 +115,12 @@ fn assemble(path: PathBuf, mut found: Found, options: &OpenOptions) -> Result<So
     let mask = mask.map(|m| Sourced::new(orientation.apply(&m.value), m.source));
     let mut calibration = found.calibration;
     if options.transpose {
-        for step in [
-            &mut calibration.det_step_mrad,
-            &mut calibration.det_step_per_a,
-        ] {
-            if let Some(step) = step {
-                step.value.reverse();
-            }
+        let steps = [
+            calibration.det_step_mrad.as_mut(),
+            calibration.det_step_per_a.as_mut(),
+        ];
+        for step in steps.into_iter().flatten() {
+            step.value.reverse();
         }
     }
     Ok(Source {

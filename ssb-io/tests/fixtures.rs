@@ -1,5 +1,6 @@
 //! Every fixture opens with the shape, sum and hash of its manifest, or is refused with the error
 //! the manifest names.
+#![allow(clippy::unwrap_used)]
 
 mod manifest;
 

@@ -1,5 +1,6 @@
 //! Damaged copies of fixtures: bytes changed, bits flipped, cut short. An error or a result, never a
 //! panic, an abort or a hang.
+#![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
 //! What the caller says about a file: scan, order, flyback, orientation, mask; and folders.
+#![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 

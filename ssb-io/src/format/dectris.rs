@@ -1,7 +1,7 @@
 //! Dectris ARINA, QUADRO and EIGER2: a master file whose links name the data files, and sometimes a
 //! sidecar `<base>.h5` with `/STEM Metadata` (`formats.md` section 3.1).
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use ssb_core::Sourced;
 
@@ -259,7 +259,7 @@ fn sidecar(candidate: &Candidate, found: &mut Found) {
     }
 }
 
-fn sidecar_keys(file: &PathBuf) -> Result<Option<Keys>, IoError> {
+fn sidecar_keys(file: &Path) -> Result<Option<Keys>, IoError> {
     let group = Container::open(file)?.root()?.find("STEM Metadata")?;
     Ok(group.map(|group| {
         let mut keys = Keys::default();
@@ -268,7 +268,7 @@ fn sidecar_keys(file: &PathBuf) -> Result<Option<Keys>, IoError> {
     }))
 }
 
-fn take_sidecar(file: &std::path::Path, keys: &Keys, found: &mut Found) {
+fn take_sidecar(file: &Path, keys: &Keys, found: &mut Found) {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let source = |attribute: &str| format!("file:{name}:/STEM Metadata@{attribute}");
     let number = |key: &str| keys.number(key).map(|n| n.value);

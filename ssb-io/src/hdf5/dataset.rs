@@ -1,35 +1,28 @@
 //! Datasets: shape, type, filters and chunk list, checked before any sample is read.
 
 use hdf5_reader::Datatype;
-use hdf5_reader::btree_v1::{BTreeV1Key, collect_btree_v1_leaves_storage};
-use hdf5_reader::chunk_index::{
-    ChunkEntry, collect_implicit_chunk_entries, collect_v2_chunk_entries_storage,
-    single_chunk_entry,
-};
-use hdf5_reader::error::{ByteOrder, Error, Result as ParseResult};
-use hdf5_reader::extensible_array::collect_extensible_array_chunk_entries_storage;
-use hdf5_reader::fixed_array::collect_fixed_array_chunk_entries_storage;
+use hdf5_reader::error::ByteOrder;
 use hdf5_reader::io::Cursor;
 use hdf5_reader::messages::HdfMessage;
 use hdf5_reader::messages::dataspace::DataspaceMessage;
 use hdf5_reader::messages::filter_pipeline::FilterDescription;
-use hdf5_reader::messages::layout::{ChunkIndexing, DataLayout};
+use hdf5_reader::messages::layout::DataLayout;
 
 use super::{Object, Value, value};
 use crate::IoError;
 use crate::codec::Pipeline;
 use crate::sample_type::{SUPPORTED_TYPES, SampleKind, SampleType};
-use crate::stored_array::{ChunkAt, Chunks, Place, StoredArray};
+use crate::stored_array::{Chunks, Place, StoredArray};
 
 /// The description of a dataset.
 pub(crate) struct Dataset {
-    object: Object,
-    space: DataspaceMessage,
+    pub(super) object: Object,
+    pub(super) space: DataspaceMessage,
     datatype: Datatype,
     /// `None` for a virtual dataset.
     layout: Option<DataLayout>,
     filters: Vec<FilterDescription>,
-    fill: Vec<u8>,
+    pub(super) fill: Vec<u8>,
     external: bool,
 }
 
@@ -42,8 +35,6 @@ const MAX_EXPANSION: u64 = 4096;
 const ALLOWANCE: u64 = 16 << 20;
 /// The most pixels of a detector (8192 x 4096).
 const MAX_PIXELS: usize = 1 << 25;
-/// Blocks of a grid for each one written, beyond the first million.
-const MAX_SPARSENESS: u64 = 1024;
 
 impl Dataset {
     /// Describes an object that is a dataset; `None` for a group.
@@ -234,7 +225,7 @@ impl Dataset {
     }
 
     /// Refuses sizes that the file cannot hold, before anything is allocated.
-    fn check_size(&self, bytes: u64, what: &str) -> Result<(), IoError> {
+    pub(super) fn check_size(&self, bytes: u64, what: &str) -> Result<(), IoError> {
         let len = self.object.container.file().len();
         let pixels = self.space.dims.iter().rev().take(2);
         let pixels = pixels.fold(1_usize, |n, d| n.saturating_mul(*d as usize));
@@ -250,213 +241,6 @@ impl Dataset {
                 .found(format!("{len} bytes: damaged, truncated or never written"))
                 .action("copy the file again"),
         ))
-    }
-
-    fn chunks(
-        &self,
-        address: u64,
-        dims: &[u32],
-        indexing: Option<&ChunkIndexing>,
-        bytes: usize,
-        pipeline: Pipeline,
-    ) -> Result<Chunks, IoError> {
-        let object = &self.object;
-        let rank = self.space.dims.len();
-        // Newer layouts list the element size as a last axis.
-        let dims = if dims.len() == rank + 1 {
-            &dims[..rank]
-        } else {
-            dims
-        };
-        let bad = |found: String| {
-            IoError::BadHeader(
-                object
-                    .fault()
-                    .expected("chunks that fit the dataset")
-                    .found(found)
-                    .action("copy the file again"),
-            )
-        };
-        let chunk_bytes = dims
-            .iter()
-            .try_fold(bytes as u64, |n, d| n.checked_mul(u64::from(*d)))
-            .filter(|n| *n <= u64::from(u32::MAX));
-        if dims.len() != rank || dims.contains(&0) || chunk_bytes.is_none() {
-            return Err(bad(format!("a chunk shape of {dims:?}")));
-        }
-        let chunk_bytes = chunk_bytes.unwrap_or(0);
-        self.check_size(chunk_bytes, &format!("a chunk shape of {dims:?}"))?;
-        let (offset_size, _) = object.container.widths();
-        let mut chunks = Chunks {
-            shape: dims.iter().map(|d| *d as usize).collect(),
-            index: Vec::new(),
-            pipeline,
-            fill: self.fill.clone(),
-        };
-        let grid = self.space.dims.iter().zip(dims);
-        let blocks = grid.fold(1_u64, |n, (extent, d)| {
-            n.saturating_mul(extent.div_ceil(u64::from(*d)))
-        });
-        let sparse = |written: usize| {
-            if blocks > (1 << 20) + MAX_SPARSENESS.saturating_mul(written as u64) {
-                return Err(bad(format!("{written} of {blocks} chunks written")));
-            }
-            Ok(())
-        };
-        if Cursor::is_undefined_offset(address, offset_size) {
-            sparse(0)?;
-            return Ok(chunks);
-        }
-        let entries = self
-            .entries(address, dims, indexing, bytes)
-            .map_err(|error| object.error(&error))?;
-        let len = object.container.file().len();
-        let unfiltered = chunks.pipeline.is_empty();
-        chunks.index.reserve(entries.len());
-        for entry in entries {
-            if entry.offsets.len() < rank {
-                return Err(bad("a chunk without a place".into()));
-            }
-            let at: Vec<u64> = entry.offsets[..rank]
-                .iter()
-                .zip(dims)
-                .map(|(o, d)| o / u64::from(*d))
-                .collect();
-            let inside = entry
-                .offsets
-                .iter()
-                .zip(&self.space.dims)
-                .all(|(o, n)| o < n);
-            if !inside || Cursor::is_undefined_offset(entry.address, offset_size) {
-                continue;
-            }
-            let size = if unfiltered || entry.size == 0 {
-                chunk_bytes
-            } else {
-                entry.size
-            };
-            let end = entry.address.saturating_add(size);
-            if end > len {
-                return Err(IoError::Truncated(
-                    object
-                        .fault()
-                        .expected(format!("{end} bytes, to hold the chunk at {at:?}"))
-                        .found(format!("{len} bytes: the file is truncated"))
-                        .action("copy the file again"),
-                ));
-            }
-            let number =
-                at.iter()
-                    .zip(&self.space.dims)
-                    .zip(dims)
-                    .fold(0_u64, |n, ((at, extent), d)| {
-                        n.saturating_mul(extent.div_ceil(u64::from(*d)))
-                            .saturating_add(*at)
-                    });
-            chunks.index.push((
-                number,
-                ChunkAt {
-                    address: entry.address,
-                    size,
-                    mask: entry.filter_mask,
-                },
-            ));
-        }
-        sparse(chunks.index.len())?;
-        chunks.index.sort_unstable_by_key(|c| c.0);
-        if let Some(pair) = chunks.index.windows(2).find(|p| p[0].0 == p[1].0) {
-            return Err(bad(format!("chunk number {} twice", pair[0].0)));
-        }
-        Ok(chunks)
-    }
-
-    fn entries(
-        &self,
-        address: u64,
-        dims: &[u32],
-        indexing: Option<&ChunkIndexing>,
-        bytes: usize,
-    ) -> ParseResult<Vec<ChunkEntry>> {
-        let container = &self.object.container;
-        let storage = container.storage();
-        let (offset_size, length_size) = container.widths();
-        let shape = &self.space.dims;
-        let rank = shape.len();
-        match indexing {
-            None => collect_btree_v1_leaves_storage(
-                storage,
-                address,
-                offset_size,
-                length_size,
-                Some(rank as u32),
-                dims,
-                None,
-            )?
-            .into_iter()
-            .map(|(key, address)| match key {
-                BTreeV1Key::RawData {
-                    chunk_size,
-                    filter_mask,
-                    offsets,
-                } => Ok(ChunkEntry {
-                    address,
-                    size: u64::from(chunk_size),
-                    filter_mask,
-                    offsets,
-                }),
-                BTreeV1Key::Group { .. } => {
-                    Err(Error::InvalidData("a group key in a chunk index".into()))
-                }
-            })
-            .collect(),
-            Some(ChunkIndexing::SingleChunk {
-                filtered_size,
-                filters,
-            }) => Ok(vec![single_chunk_entry(
-                address,
-                *filtered_size,
-                *filters,
-                rank,
-            )]),
-            Some(ChunkIndexing::BTreeV2) => collect_v2_chunk_entries_storage(
-                storage,
-                address,
-                offset_size,
-                length_size,
-                rank as u32,
-                dims,
-                None,
-            ),
-            Some(ChunkIndexing::Implicit) => collect_implicit_chunk_entries(
-                address,
-                shape,
-                dims,
-                bytes,
-                None,
-                container.file().len(),
-            ),
-            Some(ChunkIndexing::FixedArray { .. }) => collect_fixed_array_chunk_entries_storage(
-                storage,
-                address,
-                offset_size,
-                length_size,
-                shape,
-                dims,
-                None,
-            ),
-            Some(ChunkIndexing::ExtensibleArray { .. }) => {
-                collect_extensible_array_chunk_entries_storage(
-                    storage,
-                    address,
-                    offset_size,
-                    length_size,
-                    shape,
-                    self.space.max_dims.as_deref(),
-                    dims,
-                    None,
-                )
-            }
-        }
     }
 
     /// The stored elements of a small dataset in C order.

@@ -2,6 +2,7 @@
 //! their filters and chunk lists, virtual datasets. Parsing is `hdf5-reader`'s.
 
 mod attribute;
+mod chunk_list;
 mod dataset;
 mod link;
 mod object;

@@ -3,10 +3,10 @@
 
 pub mod candidates;
 pub mod conditioning;
+pub mod conformance;
 mod draw;
 pub mod error;
 pub mod refdata;
-pub mod simulate;
 pub mod synthetic;
 pub mod tolerances;
 

@@ -248,6 +248,7 @@ pub const PROBLEMS: &[Synthetic] = &[
         name: "2x2",
         seed: 1,
         scan_shape: [2, 2],
+        scan_step_a: [0.3, 0.3],
         counts: 400.0,
         ..BASE
     },
@@ -255,6 +256,7 @@ pub const PROBLEMS: &[Synthetic] = &[
         name: "3x2",
         seed: 2,
         scan_shape: [3, 2],
+        scan_step_a: [0.3, 0.3],
         counts: 400.0,
         stored: Stored::F64,
         ..BASE

@@ -104,7 +104,8 @@ impl Dataset {
             } else {
                 entry.size
             };
-            let end = entry.address.saturating_add(size);
+            let address = entry.address.saturating_add(object.container.base());
+            let end = address.saturating_add(size);
             if end > len {
                 return Err(IoError::Truncated(
                     object
@@ -125,7 +126,7 @@ impl Dataset {
             chunks.index.push((
                 number,
                 ChunkAt {
-                    address: entry.address,
+                    address,
                     size,
                     mask: entry.filter_mask,
                 },

@@ -189,6 +189,7 @@ impl Dataset {
                 Place::Chunks(Chunks::unwritten(&shape, &self.fill, bytes))
             }
             DataLayout::Contiguous { address, .. } => {
+                let address = address.saturating_add(object.container.base());
                 let end = address.saturating_add(total as u64);
                 let len = object.container.file().len();
                 if end > len {
@@ -200,7 +201,7 @@ impl Dataset {
                             .action("copy the file again"),
                     ));
                 }
-                Place::Contiguous { address: *address }
+                Place::Contiguous { address }
             }
             DataLayout::Chunked {
                 address,

@@ -114,6 +114,11 @@ impl Container {
         self.hdf5.storage()
     }
 
+    /// Where addresses count from: the end of the user block.
+    pub(super) fn base(&self) -> u64 {
+        self.hdf5.superblock().base_address
+    }
+
     /// Bytes of an address and of a length in this file.
     pub(super) fn widths(&self) -> (u8, u8) {
         let superblock = self.hdf5.superblock();

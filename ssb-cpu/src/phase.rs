@@ -108,7 +108,12 @@ fn accumulate_row(
         let (mut y, mut x, mut phase) = ([0.0_f32; GROUP], [0.0_f32; GROUP], [0.0_f32; GROUP]);
         for i in 0..GROUP {
             y[i] = part(&line[i]);
-            x[i] = base[i] + if i.is_multiple_of(2) { real.col_term } else { -real.col_term };
+            x[i] = base[i]
+                + if i.is_multiple_of(2) {
+                    real.col_term
+                } else {
+                    -real.col_term
+                };
         }
         for i in 0..GROUP {
             phase[i] = atan2(y[i], x[i]);

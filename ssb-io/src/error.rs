@@ -149,6 +149,10 @@ io_errors! {
     BadOption, "bad_option", "an option does not fit: {0}";
     /// The data do not fit into memory.
     OutOfMemory, "out_of_memory", "not enough memory: {0}";
+    /// The file is not a result of this program.
+    NotAResult, "not_a_result", "not a result file: {0}";
+    /// A part of a result file is missing or does not fit the others.
+    BadResult, "bad_result", "the result file is damaged: {0}";
 }
 
 impl IoError {

@@ -13,13 +13,15 @@ use crate::sample_type::Stored;
 
 /// Pieces of work decoded between two writes into the columns.
 const BATCH: usize = 32;
-/// Frames gathered together, so that writes are runs of neighbours.
-const RUN: usize = 32;
+/// Bytes of frames gathered together: writes are runs of neighbours, reads stay in the first cache.
+const RUN_BYTES: usize = 32 << 10;
 
 /// What one piece of work yields: `values[p * positions.len() + f]`.
 struct Gathered<T> {
     tile: usize,
     positions: Vec<usize>,
+    /// Whether the positions follow each other without a gap.
+    consecutive: bool,
     values: Vec<T>,
 }
 
@@ -113,10 +115,13 @@ fn one<T: Stored>(
     let count: usize = blocks.iter().map(|b| b.1.len()).sum();
     let mut positions = Vec::with_capacity(count);
     let mut values = vec![T::default(); pixels.len() * count];
+    let tile = &stack.tiles()[work.tile];
+    let frame_bytes = tile.shape[0] * tile.shape[1] * T::BYTES;
+    let run_frames = (RUN_BYTES / frame_bytes.max(1)).clamp(4, 64);
     for (at, frames) in &blocks {
         stack.read(work, at, frames, scratch)?;
         let data = &scratch.chunk;
-        for run in frames.chunks(RUN) {
+        for run in frames.chunks(run_frames) {
             let first = positions.len();
             for (p, (_, offset)) in pixels.iter().enumerate() {
                 let out = &mut values[p * count + first..][..run.len()];
@@ -139,13 +144,14 @@ fn one<T: Stored>(
                 .object(array.object())
                 .expected("finite counts in the bright-field disk")
                 .found(format!(
-                    "NaN or infinity in frame ({row}, {col}) at detector pixel ({k}, {l})"
+                    "NaN or infinity in frame ({row}, {col}) at stored detector pixel ({k}, {l})"
                 ))
                 .action("mask the pixel or repair the data"),
         ));
     }
     Ok(Gathered {
         tile: work.tile,
+        consecutive: positions.windows(2).all(|p| p[0] + 1 == p[1]),
         positions,
         values,
     })
@@ -159,12 +165,10 @@ fn write<T: Stored>(gathered: &[Gathered<T>], tiles: &[TilePixels], b: usize, co
         };
         let count = part.positions.len();
         let values = &part.values[p * count..(p + 1) * count];
-        let (Some(first), Some(last)) = (part.positions.first(), part.positions.last()) else {
-            continue;
-        };
-        // Positions are distinct, so ends this far apart mean consecutive ones when sorted.
-        if last.checked_sub(*first) == Some(count - 1) && part.positions.is_sorted() {
-            column[*first..=*last].copy_from_slice(values);
+        if part.consecutive
+            && let Some(first) = part.positions.first()
+        {
+            column[*first..*first + count].copy_from_slice(values);
         } else {
             for (position, value) in part.positions.iter().zip(values) {
                 column[*position] = *value;

@@ -21,6 +21,7 @@ mod sample_type;
 mod scan_shape;
 mod source;
 mod stored_array;
+pub mod write;
 
 pub use counts::{Counts, CountsSum};
 pub use error::{Fault, IoError};

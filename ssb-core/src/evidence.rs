@@ -58,12 +58,7 @@ macro_rules! columns {
                 }
             }
             fn first_non_finite(&self) -> Option<(usize, usize)> {
-                match self {
-                    $(Self::$variant(a) => a
-                        .indexed_iter()
-                        .find(|(_, v)| !v.to_f64().is_finite())
-                        .map(|(i, _)| i),)*
-                }
+                match self { $(Self::$variant(a) => first_non_finite(a),)* }
             }
         }
 
@@ -90,6 +85,17 @@ columns!(
 /// Exact for integers: every partial sum of fewer than 2^21 32-bit counts fits 53 bits.
 fn sum<T: Sample>(column: ArrayView1<'_, T>) -> f64 {
     column.iter().map(|v| v.to_f64()).sum()
+}
+
+/// Integers are finite by their type.
+fn first_non_finite<T: Sample>(columns: &Array2<T>) -> Option<(usize, usize)> {
+    if !T::DTYPE.starts_with("float") {
+        return None;
+    }
+    columns
+        .indexed_iter()
+        .find(|(_, v)| !v.to_f64().is_finite())
+        .map(|(at, _)| at)
 }
 
 fn read<T: Sample>(column: ArrayView1<'_, T>, offset: f64, scale: f64, out: &mut [f32]) {

@@ -7,6 +7,7 @@ pub mod conformance;
 mod draw;
 pub mod error;
 pub mod refdata;
+pub mod simulate;
 pub mod synthetic;
 pub mod tolerances;
 

@@ -114,7 +114,9 @@ fn write_sidecar<T: StoredCount>(
     // One pixel size in nm for both axes; unequal steps are in the master alone.
     let [row_a, col_a] = c.scan_step_a.value;
     if row_a == col_a {
-        group.attributes.push(("Pixel Size", Value::f64s(&[row_a / 10.0])));
+        group
+            .attributes
+            .push(("Pixel Size", Value::f64s(&[row_a / 10.0])));
     }
     Ok(stream.finish(&Group::default().with("STEM Metadata", Node::Group(group)))?)
 }

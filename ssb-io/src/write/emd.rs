@@ -13,18 +13,27 @@ fn kind(group_type: &str, class: Option<&str>) -> Group {
 }
 
 fn number(value: f64) -> Node {
-    Node::Value(Value::f64(value), vec![("type", Value::heap_text("number"))])
+    Node::Value(
+        Value::f64(value),
+        vec![("type", Value::heap_text("number"))],
+    )
 }
 
 fn string(text: &str) -> Node {
-    Node::Value(Value::heap_text(text), vec![("type", Value::heap_text("string"))])
+    Node::Value(
+        Value::heap_text(text),
+        vec![("type", Value::heap_text("string"))],
+    )
 }
 
 /// A linear axis is stored as its first two values.
 fn axis(name: &str, units: &str, step: f64) -> Node {
     Node::Value(
         Value::f64s(&[0.0, step]),
-        vec![("name", Value::heap_text(name)), ("units", Value::heap_text(units))],
+        vec![
+            ("name", Value::heap_text(name)),
+            ("units", Value::heap_text(units)),
+        ],
     )
 }
 

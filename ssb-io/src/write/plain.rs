@@ -36,10 +36,12 @@ pub(super) fn write<T: StoredCount>(
     control: &Control,
 ) -> Result<(), Failure> {
     let data = acquisition.put_contiguous(&mut stream, control)?;
-    let mut attributes =
-        calibration_attributes(acquisition.calibration, acquisition.scan_shape());
+    let mut attributes = calibration_attributes(acquisition.calibration, acquisition.scan_shape());
     attributes.push(("units", Value::heap_text("counts")));
-    attributes.push(("axes", Value::heap_text("scan_row,scan_col,det_row,det_col")));
+    attributes.push((
+        "axes",
+        Value::heap_text("scan_row,scan_col,det_row,det_col"),
+    ));
     let [rows, cols] = acquisition.scan_shape().map(|n| n as u64);
     let [det_rows, det_cols] = acquisition.det_shape().map(|n| n as u64);
     let dims = [rows, cols, det_rows, det_cols];

@@ -60,7 +60,10 @@ impl Group {
     }
 
     pub(super) fn measured(self, name: &str, value: Value, units: &str) -> Self {
-        self.with(name, Node::Value(value, vec![("units", Value::text(units))]))
+        self.with(
+            name,
+            Node::Value(value, vec![("units", Value::text(units))]),
+        )
     }
 }
 
@@ -262,7 +265,12 @@ impl Stream {
         };
         let node_bytes = 24 + (2 * TREE_HALF + 1) * key(0).len() + 2 * TREE_HALF * 8;
         // (first frame, address) of each child of the level being written.
-        let mut level: Vec<(usize, u64)> = frames.chunks.iter().map(|c| c.address).enumerate().collect();
+        let mut level: Vec<(usize, u64)> = frames
+            .chunks
+            .iter()
+            .map(|c| c.address)
+            .enumerate()
+            .collect();
         let mut depth = 0_u8;
         loop {
             let nodes: Vec<&[(usize, u64)]> = level.chunks(2 * TREE_HALF).collect();

@@ -17,6 +17,7 @@ pub mod npy;
 mod options;
 mod orientation;
 mod positioned_file;
+pub mod result;
 mod sample_type;
 mod scan_shape;
 mod source;

@@ -1,0 +1,186 @@
+//! Writing a result file.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use hdf5_pure::{AttrValue, CompoundTypeBuilder, Datatype, FileBuilder, FormatError, GroupBuilder};
+use ndarray::Array2;
+use ssb_core::ndarray;
+
+use super::candidate_columns::columns_of;
+use super::{MARK, ResultFile, VERSION};
+use crate::IoError;
+use crate::write::{Replacement, unwritable};
+
+pub(super) fn write(result: &ResultFile, path: &Path) -> Result<(), IoError> {
+    let attempt = || -> io::Result<()> {
+        let builder = build(result).map_err(io::Error::other)?;
+        let (replacement, file) = Replacement::create(path)?;
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        builder.finish_to(&mut out).map_err(io::Error::other)?;
+        out.flush()?;
+        out.get_ref().sync_all()?;
+        replacement.finish()
+    };
+    attempt().map_err(|error| unwritable(path, &error))
+}
+
+fn text(value: &str) -> AttrValue {
+    AttrValue::VarLenString(value.into())
+}
+
+fn complex64() -> Result<Datatype, FormatError> {
+    CompoundTypeBuilder::new()
+        .f32_field("r")
+        .f32_field("i")
+        .build()
+}
+
+/// Rows and columns as HDF5 counts them.
+fn shape<T>(array: &Array2<T>) -> [u64; 2] {
+    [array.nrows() as u64, array.ncols() as u64]
+}
+
+fn image(builder: &mut FileBuilder, name: &str, array: &Array2<f32>, units: &str, axes: &str) {
+    let values: Vec<f32> = array.iter().copied().collect();
+    builder
+        .create_dataset(name)
+        .with_f32_data(&values)
+        .with_shape(&shape(array))
+        .set_attr("units", text(units))
+        .set_attr("axes", text(axes));
+}
+
+fn json_text(value: &impl serde::Serialize) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|e| format!("cannot be written as JSON: {e}"))
+}
+
+fn build(result: &ResultFile) -> Result<FileBuilder, String> {
+    let mut builder = FileBuilder::new();
+    let outcome = &result.outcome;
+    let provenance = &result.provenance;
+    for (name, value) in [
+        (MARK, AttrValue::I64(VERSION)),
+        ("program", text(&provenance.program)),
+        ("numerics_version", text(&provenance.numerics_version)),
+        ("loss", AttrValue::F64(outcome.loss)),
+        ("loss_units", text("rad^2")),
+        (
+            "degenerate_fraction",
+            AttrValue::F64(outcome.degenerate_fraction),
+        ),
+        ("fitted", AttrValue::I64(outcome.fitted.into())),
+        ("cancelled", AttrValue::I64(outcome.cancelled.into())),
+        ("estimator", text(&outcome.estimator)),
+        ("upsample", AttrValue::I64(outcome.upsample as i64)),
+        ("best", text(&json_text(&outcome.best)?)),
+    ] {
+        builder.set_attr(name, value);
+    }
+    if let Some(agreement) = outcome.agreement {
+        builder.set_attr("agreement", AttrValue::F64(agreement));
+    }
+    if let Some(gain) = outcome.gain {
+        builder.set_attr("gain", AttrValue::F64(gain));
+    }
+
+    let scan_step_a = provenance.calibration.scan_step_a.value;
+    let of = |array: [u64; 2]| {
+        let scan = provenance.source.shape;
+        let step = [0, 1].map(|i| scan_step_a[i] * scan[i] as f64 / array[i].max(1) as f64);
+        AttrValue::F64Array(step.to_vec())
+    };
+    let bytes = result
+        .object
+        .iter()
+        .flat_map(|z| [z.re.to_le_bytes(), z.im.to_le_bytes()])
+        .flatten()
+        .collect();
+    let pixels = result.object.len() as u64;
+    builder
+        .create_dataset("object")
+        .with_compound_data(complex64().map_err(|e| e.to_string())?, bytes, pixels)
+        .with_shape(&shape(&result.object))
+        .set_attr("units", text("1"))
+        .set_attr("axes", text("scan_row,scan_col"))
+        .set_attr("step_a", of(shape(&result.object)));
+    let scan_axes = "scan_row,scan_col";
+    image(&mut builder, "phase", &result.phase_rad, "rad", scan_axes);
+    image(&mut builder, "amplitude", &result.amplitude, "1", scan_axes);
+    if let Some(mean_phase) = &result.mean_phase_rad {
+        image(&mut builder, "mean_phase", mean_phase, "rad", scan_axes);
+    }
+    let det_axes = "det_row,det_col";
+    image(
+        &mut builder,
+        "mean_pattern",
+        &result.mean_pattern,
+        "counts",
+        det_axes,
+    );
+    bf_pixels(&mut builder, result);
+    for (name, json) in [
+        ("provenance", json_text(provenance)?),
+        ("details", json_text(&outcome.details)?),
+    ] {
+        builder
+            .create_dataset(name)
+            .with_vlen_strings(&[&json])
+            .with_shape(&[])
+            .set_attr("format", text("JSON"));
+    }
+
+    let mut best = builder.create_group("best");
+    parameters(&mut best, &[&outcome.best]);
+    builder.add_group(best.finish());
+    if !result.trials.is_empty() {
+        let mut trials = builder.create_group("trials");
+        trial_columns(&mut trials, result);
+        builder.add_group(trials.finish());
+    }
+    Ok(builder)
+}
+
+fn bf_pixels(builder: &mut FileBuilder, result: &ResultFile) {
+    let disk = &result.provenance.disk;
+    let places: Vec<i32> = disk.pixels.iter().flatten().map(|p| *p as i32).collect();
+    builder
+        .create_dataset("bf_pixels")
+        .with_i32_data(&places)
+        .with_shape(&[disk.pixels.len() as u64, 2])
+        .set_attr("units", text("px"))
+        .set_attr("axes", text("pixel,(row,col)"))
+        .set_attr("center_px", AttrValue::F64Array(disk.center_px.to_vec()))
+        .set_attr("radius_px", AttrValue::F64(disk.radius_px));
+}
+
+fn parameters(group: &mut GroupBuilder, candidates: &[&ssb_core::Candidate]) {
+    for column in columns_of(candidates) {
+        group
+            .create_dataset(&column.name)
+            .with_f64_data(&column.values)
+            .set_attr("units", text(column.units));
+    }
+}
+
+fn trial_columns(group: &mut GroupBuilder, result: &ResultFile) {
+    let trials = &result.trials;
+    let numbers: Vec<i64> = trials.iter().map(|t| t.number as i64).collect();
+    let methods: Vec<&str> = trials.iter().map(|t| t.method.as_str()).collect();
+    let losses: Vec<f64> = trials.iter().map(|t| t.loss).collect();
+    let degenerate: Vec<f64> = trials.iter().map(|t| t.degenerate_fraction).collect();
+    let eligible: Vec<u8> = trials.iter().map(|t| t.eligible.into()).collect();
+    group.create_dataset("number").with_i64_data(&numbers);
+    group.create_dataset("method").with_vlen_strings(&methods);
+    group
+        .create_dataset("loss")
+        .with_f64_data(&losses)
+        .set_attr("units", text("rad^2"));
+    group
+        .create_dataset("degenerate_fraction")
+        .with_f64_data(&degenerate)
+        .set_attr("units", text("1"));
+    group.create_dataset("eligible").with_u8_data(&eligible);
+    let candidates: Vec<_> = trials.iter().map(|t| &t.candidate).collect();
+    parameters(group, &candidates);
+}

@@ -158,3 +158,45 @@ pub fn of_every_kind(geometry: &Geometry, seed: u64) -> Result<Vec<Named>, Error
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::PROBLEMS;
+
+    #[test]
+    fn some_rotated_candidate_changes_which_pixels_are_active() {
+        let open = |geometry: &Geometry, rotation_deg: f64| -> Vec<bool> {
+            let apertures = geometry.apertures(rotation_deg);
+            apertures.into_iter().map(|a| a > 0.0).collect()
+        };
+        let changes = PROBLEMS[..8].iter().any(|recipe| {
+            let problem = recipe.problem().unwrap();
+            let geometry = problem.geometry();
+            of_every_kind(geometry, recipe.seed)
+                .unwrap()
+                .iter()
+                .filter_map(|named| named.candidate.rotation_deg)
+                .any(|turned| open(geometry, turned) != open(geometry, geometry.rotation_deg))
+        });
+        assert!(changes);
+    }
+
+    #[test]
+    fn every_kind_is_there_and_the_far_one_is_far() {
+        let problem = PROBLEMS[4].problem().unwrap();
+        let geometry = problem.geometry();
+        let all = of_every_kind(geometry, 1).unwrap();
+        assert_eq!(all.len(), fixed().len() + RANDOM.len());
+        let edge = [geometry.semiangle_rad / geometry.wavelength_a, 0.0];
+        let chi_rad = |name: &str| {
+            let named = all.iter().find(|n| n.name == name).unwrap();
+            let ab = &named.candidate.aberrations;
+            ssb_cpu_oracle::chi(edge, ab, geometry.wavelength_a).abs()
+        };
+        assert!(chi_rad("far") > 150.0);
+        let with_all = all.iter().find(|n| n.name == "every term").unwrap();
+        let values = with_all.candidate.aberrations.values();
+        assert!(values.iter().all(|v| v.magnitude_a != 0.0));
+    }
+}

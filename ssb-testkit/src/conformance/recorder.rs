@@ -75,6 +75,17 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// Reports that the backend refuses the whole problem, which is allowed or a failure.
+    pub(crate) fn refused(&mut self, allowed: bool, reason: String) {
+        let mut refusal = Measurements::of("refused as unsuitable", 0.0);
+        if allowed {
+            refusal.add(0.0, &reason);
+        } else {
+            refusal.fail(reason);
+        }
+        self.finish(refusal);
+    }
+
     /// Reports a finished check; one without any measurement has failed.
     pub(crate) fn finish(&mut self, measurements: Measurements) {
         let Measurements {

@@ -1,0 +1,407 @@
+//! The command line: verbs and the arguments that they share.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use super::values;
+
+/// Single-sideband ptychography of 4D-STEM data.
+#[derive(Debug, Parser)]
+#[command(name = "ssb", version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// The whole job on simulated data in a new folder: data, result, figure, truth beside fit
+    Demo(DemoArgs),
+    /// List backends and devices: usable or why not
+    Devices(DevicesArgs),
+    /// Layout, shapes, frames, mask, calibration with its origin, bright-field disk
+    Inspect(InspectArgs),
+    /// Write simulated data with a known answer
+    Simulate(Box<SimulateArgs>),
+    /// Reconstruct with known aberrations, no search
+    Reconstruct(Box<ReconstructArgs>),
+    /// Fit the aberrations and reconstruct
+    Fit(Box<FitArgs>),
+    /// Score candidates
+    Eval(Box<EvalArgs>),
+    /// Draw the figure of a result
+    Show(ShowArgs),
+    /// Write the arrays of a result as files
+    Export(ExportArgs),
+    /// Write a report of a result (not yet)
+    Report(LaterArgs),
+    /// Convert to bright-field columns (not yet)
+    Convert(LaterArgs),
+    /// Live steering in the browser (not yet)
+    View(LaterArgs),
+    /// A series of acquisitions (not yet)
+    Series(LaterArgs),
+    /// The conformance suite on this machine (not yet)
+    Parity(LaterArgs),
+    /// Benchmarks (not yet)
+    Bench(LaterArgs),
+}
+
+/// How to talk.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub struct TalkArgs {
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no notes; warnings and errors stay
+    #[arg(long)]
+    pub quiet: bool,
+    /// Write the stages with their times to FILE (JSON lines)
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+}
+
+/// Where to compute.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Backend")]
+pub struct BackendArgs {
+    /// auto, or the name of a backend (`ssb devices` lists them)
+    #[arg(long, default_value = "auto", value_name = "NAME")]
+    pub backend: String,
+    /// Device of the backend
+    #[arg(long, value_name = "INDEX")]
+    pub device: Option<usize>,
+    /// Host threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = values::positive)]
+    pub threads: Option<usize>,
+    /// Memory budget of host and device, e.g. 16GiB
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    pub max_memory: Option<u64>,
+}
+
+/// The data and their orientation.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data")]
+pub struct DataArgs {
+    /// Container, master file, or a folder with one master
+    pub file: PathBuf,
+    /// Object inside the file, when several fit
+    #[arg(long, value_name = "PATH")]
+    pub dataset: Option<String>,
+    /// Scan rows x columns of a stack of frames
+    #[arg(long, value_name = "RxC", value_parser = values::shape)]
+    pub scan_shape: Option<[usize; 2]>,
+    /// Frames before the first scan position
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub skip_frames: usize,
+    /// Frames after each scan row that belong to the flyback
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub flyback_cols: usize,
+    /// raster or serpentine
+    #[arg(long, value_name = "ORDER", default_value = "raster", value_parser = ["raster", "serpentine"])]
+    pub scan_order: String,
+    /// Keep the whole rows of a scan that was stopped
+    #[arg(long)]
+    pub complete_rows_only: bool,
+    /// Swap the detector's axes (first of the three)
+    #[arg(long)]
+    pub transpose: bool,
+    /// Flip the detector's rows (second)
+    #[arg(long)]
+    pub flip_rows: bool,
+    /// Flip the detector's columns (third)
+    #[arg(long)]
+    pub flip_cols: bool,
+    /// Pixel mask file, or `none` to ignore the file's own
+    #[arg(long, value_name = "FILE|none")]
+    pub mask: Option<String>,
+    /// off, report or exclude
+    #[arg(long, value_name = "WHAT", default_value = "report", value_parser = ["off", "report", "exclude"])]
+    pub hot_pixels: String,
+    /// Beam energy
+    #[arg(long, value_name = "KV", allow_hyphen_values = true)]
+    pub voltage_kv: Option<f64>,
+    /// Convergence semi-angle
+    #[arg(long, value_name = "MRAD", allow_hyphen_values = true)]
+    pub semiangle_mrad: Option<f64>,
+    /// Scan step in Å: one number, or row,col
+    #[arg(long, value_name = "S|R,C", allow_hyphen_values = true, value_parser = values::pair_or_one)]
+    pub scan_step_a: Option<[f64; 2]>,
+    /// Detector step in mrad per pixel: one number, or row,col
+    #[arg(long, value_name = "S|R,C", allow_hyphen_values = true, value_parser = values::pair_or_one)]
+    pub det_step_mrad: Option<[f64; 2]>,
+    /// Scan-detector rotation
+    #[arg(long, value_name = "DEG", allow_hyphen_values = true)]
+    pub rotation_deg: Option<f64>,
+    /// Radius of the bright-field disk in pixels
+    #[arg(long, value_name = "PX", allow_hyphen_values = true)]
+    pub bf_radius_px: Option<f64>,
+    /// Centre of the bright-field disk in transformed pixels
+    #[arg(long, value_name = "R,C", allow_hyphen_values = true, value_parser = values::pair)]
+    pub bf_center: Option<[f64; 2]>,
+    /// Leave out pixels at or below this fraction of the brightest
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    pub bf_threshold: Option<f64>,
+}
+
+/// Known aberrations and the thick model.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Aberrations")]
+pub struct AberrationArgs {
+    /// NAME=VALUE with a unit, e.g. C10=12.5nm, phi12=14deg, defocus=-12nm (repeatable)
+    #[arg(long = "aberration", value_name = "NAME=VALUE")]
+    pub aberrations: Vec<String>,
+    /// Specimen tilt
+    #[arg(long, value_name = "R,C", allow_hyphen_values = true, value_parser = values::pair)]
+    pub tilt_mrad: Option<[f64; 2]>,
+    /// Depth spread of the thick model
+    #[arg(long, value_name = "NM", allow_hyphen_values = true)]
+    pub depth_spread_nm: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// New folder
+    #[arg(default_value = "ssb-demo")]
+    pub dir: PathBuf,
+    /// Seed of the specimen, the noise and the search
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub backend: BackendArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Read everything: sum, largest count, hash, bright-field disk
+    #[arg(long)]
+    pub counts: bool,
+    /// Host threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = values::positive)]
+    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// JSON list of candidates: [{"C10_nm": 15, "C12_nm": 6, "phi12_rad": 0.5}, …]
+    #[arg(long, value_name = "C.json")]
+    pub candidates: PathBuf,
+    /// phase-variance or agreement
+    #[arg(long, default_value = "phase-variance", value_parser = ["phase-variance", "agreement"])]
+    pub objective: String,
+    /// Candidates in one call of the evaluator [default: all]
+    #[arg(long, value_name = "N", value_parser = values::positive)]
+    pub batch: Option<usize>,
+    /// Upsampling of the saved objects: 1, 2, 3, 4 or 8
+    #[arg(long, value_name = "U", default_value_t = 1)]
+    pub upsample: usize,
+    /// Save the mean phase of each candidate as float64 [n, R, C]
+    #[arg(long, value_name = "OUT.npy")]
+    pub save_phase: Option<PathBuf>,
+    /// Save the complex object of each candidate as complex64 [n, R, C]
+    #[arg(long, value_name = "OUT.npy")]
+    pub save_object: Option<PathBuf>,
+    #[command(flatten)]
+    pub backend: BackendArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// Where a result goes.
+#[derive(Debug, Clone, Args)]
+pub struct ResultArgs {
+    /// Result file
+    #[arg(short, long, value_name = "R.h5")]
+    pub output: PathBuf,
+    /// Recompute even when the file holds this very result
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReconstructArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub known: AberrationArgs,
+    #[command(flatten)]
+    pub result: ResultArgs,
+    /// phase-of-mean or mean-phase: which picture `/phase` holds
+    #[arg(long, default_value = "phase-of-mean", value_parser = ["phase-of-mean", "mean-phase"])]
+    pub estimator: String,
+    /// Finer output sampling: 1, 2, 3, 4 or 8
+    #[arg(long, value_name = "U", default_value_t = 1)]
+    pub upsample: usize,
+    /// Also evaluate the exact loss
+    #[arg(long)]
+    pub loss: bool,
+    /// Take the aberrations of this result
+    #[arg(long, value_name = "R0.h5")]
+    pub from: Option<PathBuf>,
+    #[command(flatten)]
+    pub backend: BackendArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct FitArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub result: ResultArgs,
+    /// tpe, random, grid (guided: not yet)
+    #[arg(long, default_value = "tpe", value_name = "METHOD")]
+    pub method: String,
+    /// Trials of the search, the start included
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub trials: usize,
+    /// Seed of the search
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    /// Range searched, e.g. C10=-40nm:40nm (repeatable)
+    #[arg(long, value_name = "NAME=LOW:HIGH")]
+    pub search: Vec<String>,
+    /// Start, e.g. C12=5nm (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub start: Vec<String>,
+    /// Hold a term, e.g. C30=1.2um (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub fix: Vec<String>,
+    /// nelder-mead or none (gradient: not yet)
+    #[arg(long, default_value = "nelder-mead", value_parser = ["nelder-mead", "gradient", "none"])]
+    pub refine: String,
+    /// Fit specimen tilt and depth spread too (not yet)
+    #[arg(long)]
+    pub tilt: bool,
+    /// Score whether atom columns are bright
+    #[arg(long, default_value = "on", value_parser = ["on", "off"])]
+    pub check_rotation: String,
+    /// Continue a cancelled fit (not yet)
+    #[arg(long)]
+    pub resume: bool,
+    #[command(flatten)]
+    pub known: AberrationArgs,
+    #[command(flatten)]
+    pub backend: BackendArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Result file
+    pub result: PathBuf,
+    /// Picture to write
+    #[arg(short, long, value_name = "fig.png")]
+    pub output: PathBuf,
+    /// One panel alone
+    #[arg(long, value_name = "NAME")]
+    pub panel: Option<String>,
+    /// List trials instead of all panels: best=5, first=5 or last=5
+    #[arg(long, value_name = "best=N", value_parser = values::trial_choice)]
+    pub trials: Option<values::TrialChoice>,
+    /// Draw the mean pattern in log10
+    #[arg(long)]
+    pub log_pattern: bool,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Result file
+    pub result: PathBuf,
+    /// Folder to write to [default: beside the result]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Write the arrays as NumPy files
+    #[arg(long)]
+    pub npy: bool,
+    /// Write the phase and amplitude as float32 TIFF
+    #[arg(long)]
+    pub tiff: bool,
+    /// Write the phase and amplitude as grey PNG
+    #[arg(long)]
+    pub png: bool,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SimulateArgs {
+    /// Data file to write; the truth goes beside it
+    pub output: PathBuf,
+    /// atoms, lattice, or a NumPy file with the phase of the specimen in rad
+    #[arg(long, default_value = "atoms", value_name = "atoms|lattice|FILE.npy")]
+    pub object: String,
+    /// Scan rows x columns
+    #[arg(long, default_value = "64x64", value_name = "RxC", value_parser = values::shape)]
+    pub scan_shape: [usize; 2],
+    /// Detector rows x columns
+    #[arg(long, default_value = "32x32", value_name = "RxC", value_parser = values::shape)]
+    pub det_shape: [usize; 2],
+    /// Electrons in one pattern
+    #[arg(long, default_value_t = 20_000.0, value_name = "N")]
+    pub dose_e_per_pattern: f64,
+    /// Seed of specimen and noise
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub known: AberrationArgs,
+    /// Specimen thickness
+    #[arg(long, default_value_t = 0.0, value_name = "NM")]
+    pub thickness_nm: f64,
+    /// Scan-detector rotation
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "DEG",
+        allow_hyphen_values = true
+    )]
+    pub rotation_deg: f64,
+    /// Beam energy
+    #[arg(long, default_value_t = 300.0, value_name = "KV")]
+    pub voltage_kv: f64,
+    /// Convergence semi-angle
+    #[arg(long, default_value_t = 30.0, value_name = "MRAD")]
+    pub semiangle_mrad: f64,
+    /// Scan step in Å: one number, or row,col
+    #[arg(long, default_value = "0.25", value_name = "S|R,C", value_parser = values::pair_or_one)]
+    pub scan_step_a: [f64; 2],
+    /// Detector step in mrad per pixel [default: the disk fills two thirds of the detector]
+    #[arg(long, value_name = "S|R,C", value_parser = values::pair_or_one)]
+    pub det_step_mrad: Option<[f64; 2]>,
+    /// plain, arina or emd
+    #[arg(long, default_value = "plain", value_parser = ["plain", "arina", "emd"])]
+    pub layout: String,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// Whatever a verb of a later version will take.
+#[derive(Debug, Args)]
+pub struct LaterArgs {
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// Arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    pub rest: Vec<String>,
+}

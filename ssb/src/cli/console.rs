@@ -1,0 +1,180 @@
+//! What the program says: one JSON document on stdout, everything for people on stderr.
+
+use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+use ssb_core::Control;
+
+use super::args::TalkArgs;
+use super::trace::Trace;
+use crate::Error;
+
+/// The voice of one run.
+pub struct Console {
+    json: bool,
+    quiet: bool,
+    control: Control,
+    bar: Option<ProgressBar>,
+    trace: Arc<Mutex<Trace>>,
+}
+
+fn bar(quiet: bool) -> Option<ProgressBar> {
+    if quiet || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    bar.set_style(ProgressStyle::with_template("{msg:<28} {pos}/{len} {elapsed}").ok()?);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Some(bar)
+}
+
+impl Console {
+    /// Starts to listen for Ctrl-C and opens the trace.
+    ///
+    /// # Errors
+    /// A trace file that cannot be written.
+    pub fn new(talk: &TalkArgs) -> Result<Self, Error> {
+        let trace = Arc::new(Mutex::new(Trace::open(talk.trace.as_deref())?));
+        let bar = bar(talk.quiet);
+        let control = {
+            let (bar, trace, last) = (bar.clone(), Arc::clone(&trace), Mutex::new(String::new()));
+            Control::watched(move |p| {
+                if let Some(bar) = &bar {
+                    if let Ok(mut last) = last.lock()
+                        && *last != p.task
+                    {
+                        p.task.clone_into(&mut last);
+                        bar.set_message(p.task.to_owned());
+                    }
+                    if p.total > 0 {
+                        bar.set_length(p.total);
+                    }
+                    bar.set_position(p.done);
+                }
+                if let Ok(mut trace) = trace.lock() {
+                    trace.progress(p.task, p.done, p.total);
+                }
+            })
+        };
+        let listening = {
+            let control = control.clone();
+            ctrlc::set_handler(move || {
+                if control.is_cancelled() {
+                    // A second request does not wait for anything.
+                    std::process::exit(130);
+                }
+                control.cancel();
+            })
+        };
+        let console = Self {
+            json: talk.json,
+            quiet: talk.quiet,
+            control,
+            bar,
+            trace,
+        };
+        if let Err(e) = listening {
+            console.warn(&format!(
+                "Ctrl-C cannot be caught here ({e}); it will end the program at once"
+            ));
+        }
+        Ok(console)
+    }
+
+    /// The switch and watcher of this run.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    fn line(&self, text: &str) {
+        let write = || {
+            // Nothing is left to be told when stderr itself is gone.
+            let _ = writeln!(std::io::stderr().lock(), "{text}");
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// A note for people.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            self.line(text);
+        }
+    }
+
+    /// A warning for people.
+    pub fn warn(&self, text: &str) {
+        self.line(&format!("warning: {text}"));
+    }
+
+    /// Marks a stage in the trace and returns what measures it.
+    pub fn stage(&self, name: &'static str) -> Stage {
+        Stage {
+            name,
+            since: Instant::now(),
+            trace: Arc::clone(&self.trace),
+        }
+    }
+
+    /// Ends the run with its document: JSON on stdout, or the text for people.
+    pub fn finish(&self, document: &Value, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        if self.json {
+            print_json(document);
+        } else if !text.is_empty() {
+            let _ = writeln!(std::io::stdout().lock(), "{text}");
+        }
+    }
+}
+
+/// A stage that is being timed.
+pub struct Stage {
+    name: &'static str,
+    since: Instant,
+    trace: Arc<Mutex<Trace>>,
+}
+
+impl Stage {
+    /// Ends the stage; seconds.
+    pub fn end(self) -> f64 {
+        let seconds = self.since.elapsed().as_secs_f64();
+        if let Ok(mut trace) = self.trace.lock() {
+            trace.stage(self.name, seconds);
+        }
+        seconds
+    }
+}
+
+/// Prints one JSON document.
+pub fn print_json(document: &Value) {
+    let _ = writeln!(std::io::stdout().lock(), "{document}");
+}
+
+/// Reports a failure: one message for people, or one JSON document.
+pub fn fail(json: bool, error: &Error) {
+    if json {
+        print_json(&json!({"error": {
+            "kind": error.kind(),
+            "file": error.file(),
+            "object": error.object(),
+            "message": error.to_string(),
+        }}));
+    } else {
+        let _ = writeln!(std::io::stderr().lock(), "error: {error}");
+    }
+}
+
+/// Highest resident memory of this process so far, in bytes; `None` where the system does not say.
+pub fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,82 @@
+//! The `ssb` program: one file a verb; JSON on stdout, everything for people on stderr.
+
+mod args;
+mod console;
+mod devices;
+mod eval;
+mod inspect;
+mod opening;
+mod trace;
+mod values;
+mod writing;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use serde_json::json;
+
+use crate::Error;
+use args::{Cli, LaterArgs, TalkArgs, Verb};
+use console::Console;
+
+fn later(name: &str, args: &LaterArgs) -> (bool, Result<(), Error>) {
+    let error = Error::not_yet(format!("`ssb {name}`"), "`ssb --help` lists what works");
+    (args.json, Err(error))
+}
+
+fn talking(
+    talk: &TalkArgs,
+    verb: impl FnOnce(&Console) -> Result<(), Error>,
+) -> (bool, Result<(), Error>) {
+    (talk.json, Console::new(talk).and_then(|c| verb(&c)))
+}
+
+/// Runs the program on its arguments.
+///
+/// Exit codes: 0 done, 1 the request cannot be carried out, 2 usage, 3 internal or device fault,
+/// 130 cancelled.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => return usage(&e),
+    };
+    let (json, outcome) = match &cli.verb {
+        Verb::Devices(a) => talking(&a.talk, devices::run),
+        Verb::Inspect(a) => talking(&a.talk, |c| inspect::run(a, c)),
+        Verb::Eval(a) => talking(&a.talk, |c| eval::run(a, c)),
+        Verb::Report(a) => later("report", a),
+        Verb::Convert(a) => later("convert", a),
+        Verb::View(a) => later("view", a),
+        Verb::Series(a) => later("series", a),
+        Verb::Parity(a) => later("parity", a),
+        Verb::Bench(a) => later("bench", a),
+        _ => (false, Err(Error::not_yet("this verb", "wait"))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            console::fail(json, &error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Help and version go to stdout with code 0; usage errors are 2, as JSON where that was asked for.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args().any(|a| a == "--json") {
+        console::print_json(&json!({"error": {
+            "kind": "usage",
+            "file": null,
+            "object": null,
+            "message": error.render().to_string().trim(),
+        }}));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(2)
+}

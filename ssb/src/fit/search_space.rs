@@ -1,0 +1,317 @@
+//! The search space of a fit: which quantities move, over which range, from which start.
+//!
+//! Angles that span their full period are periodic, and a coefficient with such an angle has a
+//! sign twin (`C12 < 0` at `phi12` is `C12 > 0` at `phi12 + pi/2`). First steps and tolerances are
+//! those of C10 and C12 (0.2 nm, 0.02 nm) and phi12 (0.04 rad, 1e-3 rad); for the other terms they
+//! are scaled to the same phase at the edge of the aperture: lengths by
+//! `(n + 1) / (2 alpha^(n-1))`, angles by `2 / m`.
+
+use ssb_core::{Aberrations, Candidate};
+use ssb_optim::{Dim, Space};
+
+use super::{FitOptions, Quantity, SearchRange, Setting};
+use crate::Error;
+
+const STEP_NM: f64 = 0.2;
+const STEP_RAD: f64 = 0.04;
+const TOLERANCE_NM: f64 = 0.02;
+const TOLERANCE_RAD: f64 = 1e-3;
+const START_C12_NM: f64 = 5.0;
+
+/// The quantities that move and those that are held.
+#[derive(Debug, Clone)]
+pub(super) struct SearchSpace {
+    pub ranges: Vec<SearchRange>,
+    pub space: Space,
+    /// First steps of the simplex, in nm or rad.
+    pub steps: Vec<f64>,
+    /// Tolerances of the simplex, in nm or rad.
+    pub tolerances: Vec<f64>,
+    pub start: Vec<f64>,
+    held: Aberrations,
+    pub warnings: Vec<String>,
+}
+
+/// Length that gives a term of order `n` the phase at the aperture's edge of 1 nm of defocus.
+fn length_scale(n: u32, semiangle_rad: f64) -> f64 {
+    f64::from(n + 1) / (2.0 * semiangle_rad.powi(n as i32 - 1))
+}
+
+fn ranges(options: &FitOptions) -> Vec<SearchRange> {
+    let held = |q: Quantity| options.fix.iter().any(|f| f.quantity == q);
+    let default = |q: Quantity| SearchRange::default_of(q).filter(|_| !held(q));
+    let mut ranges = options.search.clone();
+    if ranges.is_empty() {
+        ranges.extend(
+            [0, 1]
+                .into_iter()
+                .filter_map(|t| default(Quantity::magnitude(t))),
+        );
+    }
+    let angles: Vec<SearchRange> = ranges
+        .iter()
+        .filter(|r| !r.quantity.is_angle() && r.quantity.term().m > 0)
+        .map(|r| Quantity::angle(r.quantity.term_index()))
+        .filter(|angle| !ranges.iter().any(|r| r.quantity == *angle))
+        .filter_map(default)
+        .collect();
+    ranges.extend(angles);
+    // Coefficient before angle, terms in the order of the table.
+    ranges.sort_by_key(|r| r.quantity);
+    ranges
+}
+
+fn full_period(range: &SearchRange) -> bool {
+    let period = range.quantity.term().angle_period_rad();
+    range.quantity.is_angle() && (range.high - range.low - period).abs() < 1e-9 * period
+}
+
+fn dims(ranges: &[SearchRange]) -> Vec<Dim> {
+    ranges
+        .iter()
+        .map(|range| {
+            let dim = Dim::new(range.quantity.key(), range.low, range.high);
+            if full_period(range) {
+                return dim.with_period(range.quantity.term().angle_period_rad());
+            }
+            let angle = Quantity::angle(range.quantity.term_index());
+            let partner = ranges
+                .iter()
+                .position(|r| r.quantity == angle && full_period(r));
+            match partner {
+                Some(i) if !range.quantity.is_angle() && range.low >= 0.0 => {
+                    dim.with_twin(i, std::f64::consts::PI / f64::from(range.quantity.term().m))
+                }
+                _ => dim,
+            }
+        })
+        .collect()
+}
+
+impl SearchSpace {
+    /// # Errors
+    /// Options that contradict each other, nothing to search, or a start outside its range.
+    pub fn new(options: &FitOptions, semiangle_rad: f64) -> Result<Self, Error> {
+        options.check()?;
+        let ranges = ranges(options);
+        if ranges.is_empty() {
+            return Err(Error::request(
+                "--fix",
+                "nothing is left to search",
+                "search a term with --search, or use `reconstruct` for known aberrations",
+            ));
+        }
+        let space = Space::new(dims(&ranges))?;
+        let scaled = |nm: f64, rad: f64| -> Vec<f64> {
+            ranges
+                .iter()
+                .map(|r| match (r.quantity.is_angle(), r.quantity.term()) {
+                    (true, term) => rad * 2.0 / f64::from(term.m),
+                    (false, term) => nm * length_scale(term.n, semiangle_rad),
+                })
+                .collect()
+        };
+        // A full-range first step would leave no room for the simplex.
+        let steps = scaled(STEP_NM, STEP_RAD)
+            .into_iter()
+            .zip(&ranges)
+            .map(|(step, r)| step.min(0.25 * (r.high - r.low)))
+            .collect();
+        let mut held = Aberrations::default();
+        for Setting { quantity, value } in options.start.iter().chain(&options.fix) {
+            quantity.set(&mut held, *value);
+        }
+        let mut search = Self {
+            steps,
+            tolerances: scaled(TOLERANCE_NM, TOLERANCE_RAD),
+            start: Vec::new(),
+            ranges,
+            space,
+            held,
+            warnings: Vec::new(),
+        };
+        search.start = search.start_point(options)?;
+        Ok(search)
+    }
+
+    fn start_point(&mut self, options: &FitOptions) -> Result<Vec<f64>, Error> {
+        for setting in &options.start {
+            let range = self.ranges.iter().find(|r| r.quantity == setting.quantity);
+            let Some(range) = range.filter(|r| !full_period(r)) else {
+                continue;
+            };
+            if !(range.low..=range.high).contains(&setting.value) {
+                let (name, unit) = (range.quantity.name(), range.quantity.unit());
+                return Err(Error::request(
+                    format!("--start {name}"),
+                    format!(
+                        "{} {unit} lies outside its search range {} to {} {unit}",
+                        setting.value, range.low, range.high
+                    ),
+                    "move the start or widen --search",
+                ));
+            }
+        }
+        let defaults = |with_given: bool| -> Vec<f64> {
+            self.ranges
+                .iter()
+                .map(|r| {
+                    let given = options.start.iter().find(|s| s.quantity == r.quantity);
+                    let c12 = r.quantity == Quantity::magnitude(1);
+                    let default = if c12 { START_C12_NM } else { 0.0 };
+                    given
+                        .filter(|_| with_given)
+                        .map_or(default.clamp(r.low, r.high), |s| s.value)
+                })
+                .collect()
+        };
+        let start = defaults(true);
+        if !self.candidate(&start).aberrations.is_zero() {
+            return Ok(start);
+        }
+        // At zero aberrations the loss is degenerate (numerics section 8).
+        let mut start = defaults(false);
+        if self.candidate(&start).aberrations.is_zero()
+            && let Some((x, r)) = start
+                .iter_mut()
+                .zip(&self.ranges)
+                .find(|(_, r)| !r.quantity.is_angle())
+        {
+            *x = r.low + 0.625 * (r.high - r.low);
+        }
+        let shown: Vec<String> = start
+            .iter()
+            .zip(&self.ranges)
+            .map(|(x, r)| format!("{} {x} {}", r.quantity.name(), r.quantity.unit()))
+            .collect();
+        self.warnings.push(format!(
+            "start: at zero aberrations the loss is degenerate; starting at {} instead",
+            shown.join(", ")
+        ));
+        Ok(start)
+    }
+
+    /// The candidate of a point: held values, and the moving ones folded.
+    pub fn candidate(&self, point: &[f64]) -> Candidate {
+        let mut folded = point.to_vec();
+        self.space.fold(&mut folded);
+        let mut aberrations = self.held.clone();
+        for (range, value) in self.ranges.iter().zip(folded) {
+            range.quantity.set(&mut aberrations, value);
+        }
+        Candidate::thin(aberrations)
+    }
+
+    /// Names of coefficients that ended within 1 % of their range from a bound.
+    pub fn on_a_bound(&self, point: &[f64]) -> Vec<String> {
+        let mut folded = point.to_vec();
+        self.space.fold(&mut folded);
+        self.ranges
+            .iter()
+            .zip(&folded)
+            .filter(|(r, _)| !full_period(r))
+            .filter_map(|(r, x)| {
+                let margin = 0.01 * (r.high - r.low);
+                let twin = r.low == 0.0
+                    && self.ranges.iter().any(|a| {
+                        full_period(a) && a.quantity.term_index() == r.quantity.term_index()
+                    });
+                let low = *x <= r.low + margin && !twin;
+                let high = *x >= r.high - margin;
+                let end = if low { r.low } else { r.high };
+                (low || high).then(|| {
+                    format!(
+                        "{}: {x} {unit} lies on the bound {end} {unit} of its search range; widen --search",
+                        r.quantity.name(),
+                        unit = r.quantity.unit()
+                    )
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALPHA: f64 = 0.03;
+
+    fn names(space: &SearchSpace) -> Vec<String> {
+        space.ranges.iter().map(|r| r.quantity.key()).collect()
+    }
+
+    fn options(search: &[&str], start: &[&str], fix: &[&str]) -> FitOptions {
+        FitOptions {
+            search: search.iter().map(|s| s.parse().unwrap()).collect(),
+            start: start.iter().map(|s| s.parse().unwrap()).collect(),
+            fix: fix.iter().map(|s| s.parse().unwrap()).collect(),
+            ..FitOptions::default()
+        }
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_interface() {
+        let s = SearchSpace::new(&FitOptions::default(), ALPHA).unwrap();
+        assert_eq!(names(&s), ["C10_nm", "C12_nm", "phi12_rad"]);
+        assert_eq!(s.start, [0.0, 5.0, 0.0]);
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(near(&s.steps, &[0.2, 0.2, 0.04]));
+        assert!(near(&s.tolerances, &[0.02, 0.02, 1e-3]));
+        assert!(s.warnings.is_empty());
+    }
+
+    #[test]
+    fn angles_come_with_their_coefficients_in_order() {
+        let s = SearchSpace::new(
+            &options(&["C21=0nm:300nm", "C12=0nm:20nm"], &[], &["C30=1um"]),
+            ALPHA,
+        )
+        .unwrap();
+        assert_eq!(names(&s), ["C12_nm", "phi12_rad", "C21_nm", "phi21_rad"]);
+        // chi at the edge: C21 alpha^3 / 3 against C10 alpha^2 / 2.
+        assert!((s.steps[2] - 0.2 * 3.0 / (2.0 * ALPHA)).abs() < 1e-9);
+        assert_eq!(
+            s.candidate(&s.start).aberrations.get(4).magnitude_a,
+            10_000.0
+        );
+        let s = SearchSpace::new(&options(&["C12"], &[], &["phi12=0.2rad"]), ALPHA).unwrap();
+        assert_eq!(names(&s), ["C12_nm"]);
+        let s = SearchSpace::new(&options(&[], &[], &["C12=3nm"]), ALPHA).unwrap();
+        assert_eq!(names(&s), ["C10_nm"]);
+    }
+
+    #[test]
+    fn a_zero_start_is_replaced_and_said() {
+        for o in [options(&[], &["C12=0nm"], &[]), options(&["C10"], &[], &[])] {
+            let s = SearchSpace::new(&o, ALPHA).unwrap();
+            assert!(!s.candidate(&s.start).aberrations.is_zero());
+            assert!(s.warnings[0].contains("degenerate"));
+        }
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        for o in [
+            options(&["C10"], &[], &["C10=3nm"]),
+            options(&["C10", "C10=0nm:3nm"], &[], &[]),
+            options(&["C10"], &["C10=41nm"], &[]),
+            options(&[], &[], &["C10=1nm", "C12=0nm"]),
+            options(&[], &["C10=1nm"], &["C10=2nm"]),
+        ] {
+            assert!(SearchSpace::new(&o, ALPHA).is_err(), "{o:?}");
+        }
+    }
+
+    #[test]
+    fn twins_fold_to_one_candidate() {
+        let s = SearchSpace::new(&FitOptions::default(), ALPHA).unwrap();
+        let (a, b) = (
+            s.candidate(&[1.0, -6.0, -1.0]),
+            s.candidate(&[1.0, 6.0, std::f64::consts::FRAC_PI_2 - 1.0]),
+        );
+        assert_eq!(a, b);
+        assert!(s.on_a_bound(&[40.0, 0.0, 1.5])[0].contains("C10"));
+        assert!(s.on_a_bound(&[0.0, 0.0, 1.57]).is_empty());
+    }
+}

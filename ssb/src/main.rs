@@ -1,0 +1,5 @@
+//! The `ssb` program.
+
+fn main() -> std::process::ExitCode {
+    ssb::cli::run()
+}

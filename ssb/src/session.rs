@@ -1,0 +1,339 @@
+//! A data set prepared on a backend: evaluate, fit, reconstruct.
+
+use std::sync::{Mutex, MutexGuard};
+
+use ssb_core::ndarray::Array2;
+use ssb_core::num_complex::Complex64;
+use ssb_core::{
+    Aberrations, Backend, BfDisk, Calibration, CalibrationHints, Candidate, Control, Evaluation,
+    Evaluator, EvaluatorInfo, Geometry, MeanPhase, PrepareOptions, SourceRecord,
+};
+
+use crate::acquisition::AcquisitionFacts;
+use crate::{
+    Acquisition, AcquisitionOptions, ColumnState, Error, Fit, FitOptions, REGISTRY, Source,
+    column_sign, fit,
+};
+
+/// Options of [`Session::reconstruct`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReconstructOptions {
+    /// Output sampling: 1, 2, 3, 4 or 8 times finer than the scan.
+    pub upsample: usize,
+    /// Specimen tilt (row, col) in mrad.
+    pub tilt_mrad: [f64; 2],
+    /// Depth spread in nm; 0 is the thin model.
+    pub depth_spread_nm: f64,
+}
+
+impl Default for ReconstructOptions {
+    fn default() -> Self {
+        Self {
+            upsample: 1,
+            tilt_mrad: [0.0; 2],
+            depth_spread_nm: 0.0,
+        }
+    }
+}
+
+/// A reconstruction.
+#[derive(Debug, Clone)]
+pub struct Image {
+    /// The complex object `mean_b O_b` in counts, on the (finer) output grid.
+    pub object: Array2<Complex64>,
+    /// `mean_b arg O_b` in radians on the scan's grid; a different picture from the phase of
+    /// [`Image::object`].
+    pub mean_phase_rad: Array2<f64>,
+    /// Exact loss and degenerate fraction of the candidate.
+    pub evaluation: Evaluation,
+    /// The candidate.
+    pub candidate: Candidate,
+    /// Step between samples of `object` (row, col) in Å.
+    pub pixel_step_a: [f64; 2],
+}
+
+impl Image {
+    /// `arg(object)` in radians.
+    #[must_use]
+    pub fn phase_rad(&self) -> Array2<f64> {
+        self.object.mapv(Complex64::arg)
+    }
+}
+
+/// A data set prepared on a backend that was chosen at run time.
+///
+/// ```
+/// use ssb::{Backend, CalibrationHints, FitOptions, OpenOptions, ReconstructOptions, Session};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("scan.h5");
+/// # ssb::simulate_small(&path)?;
+/// let source = ssb::open(&path, &OpenOptions::default())?;
+/// // Calibration comes from the file; values given here would win.
+/// let session = Session::prepare(&source, CalibrationHints::default(), Backend::auto())?;
+/// let fit = session.fit(&FitOptions { trials: 60, ..FitOptions::default() })?;
+/// let image = session.reconstruct(&fit.aberrations, &ReconstructOptions::default())?;
+/// assert_eq!(image.phase_rad().dim(), (source.shape()[0], source.shape()[1]));
+/// assert!((image.evaluation.loss / fit.loss - 1.0).abs() < 1e-6);
+/// # Ok::<(), ssb::Error>(())
+/// ```
+pub struct Session {
+    evaluator: Mutex<Box<dyn Evaluator>>,
+    info: EvaluatorInfo,
+    facts: AcquisitionFacts,
+    warnings: Vec<String>,
+    reason: String,
+    control: Control,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("info", &self.info)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Reads the counts of the bright-field disk and prepares them on a backend.
+    ///
+    /// # Errors
+    /// As [`Acquisition::gather`] and [`Session::of`].
+    pub fn prepare(
+        source: &Source,
+        calibration: CalibrationHints,
+        backend: Backend,
+    ) -> Result<Self, Error> {
+        let control = Control::default();
+        let options = AcquisitionOptions {
+            calibration,
+            ..AcquisitionOptions::default()
+        };
+        let acquisition = Acquisition::gather(source, &options, &control)?;
+        Self::of(acquisition, &backend, &PrepareOptions::default(), &control)
+    }
+
+    /// Prepares gathered counts on a backend; `control` stops and watches all later work too.
+    ///
+    /// # Errors
+    /// A backend that is not usable or refuses the problem, a plan over its memory budget, a
+    /// fault of the backend, or cancelled.
+    pub fn of(
+        mut acquisition: Acquisition,
+        backend: &Backend,
+        options: &PrepareOptions,
+        control: &Control,
+    ) -> Result<Self, Error> {
+        let selection = REGISTRY.select(backend, options.device)?;
+        let warnings = std::mem::take(&mut acquisition.warnings);
+        let (problem, facts) = acquisition.into_problem()?;
+        let evaluator = (selection.entry.prepare)(problem, options, control)?;
+        Ok(Self {
+            info: evaluator.info().clone(),
+            evaluator: Mutex::new(evaluator),
+            facts,
+            warnings,
+            reason: selection.reason,
+            control: control.clone(),
+        })
+    }
+
+    fn evaluator(&self) -> Result<MutexGuard<'_, Box<dyn Evaluator>>, Error> {
+        self.evaluator
+            .lock()
+            .map_err(|_| ssb_core::Error::Internal("an earlier evaluation panicked".into()).into())
+    }
+
+    /// What the backend is and holds.
+    #[must_use]
+    pub fn info(&self) -> &EvaluatorInfo {
+        &self.info
+    }
+
+    /// Why this backend was chosen, in one sentence.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// Sentences for people about the data and their calibration.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The bright-field disk.
+    #[must_use]
+    pub fn disk(&self) -> &BfDisk {
+        &self.facts.disk
+    }
+
+    /// The calibration with the origin of each value.
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.facts.calibration
+    }
+
+    /// Geometry in Å, 1/Å and radians.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        &self.facts.geometry
+    }
+
+    /// Mean counts of each detector pixel.
+    #[must_use]
+    pub fn mean_pattern(&self) -> &Array2<f64> {
+        &self.facts.mean_pattern
+    }
+
+    /// Good detector pixels; `None` when all are.
+    #[must_use]
+    pub fn mask(&self) -> Option<&Array2<bool>> {
+        self.facts.mask.as_ref()
+    }
+
+    /// The data that went in, with their hash.
+    #[must_use]
+    pub fn record(&self) -> &SourceRecord {
+        &self.facts.record
+    }
+
+    /// The exact loss of each candidate, in order.
+    ///
+    /// # Errors
+    /// As [`Evaluator::evaluate`].
+    pub fn evaluate(&self, candidates: &[Candidate]) -> Result<Vec<Evaluation>, Error> {
+        Ok(self.evaluator()?.evaluate(candidates, &self.control)?)
+    }
+
+    /// The agreement S of each candidate, in order; larger is better.
+    ///
+    /// # Errors
+    /// As [`Evaluator::agreements`].
+    pub fn agreements(&self, candidates: &[Candidate]) -> Result<Vec<f64>, Error> {
+        Ok(self.evaluator()?.agreements(candidates, &self.control)?)
+    }
+
+    /// The mean phase of one candidate with its loss.
+    ///
+    /// # Errors
+    /// As [`Evaluator::mean_phase`].
+    pub fn mean_phase(&self, candidate: &Candidate) -> Result<MeanPhase, Error> {
+        Ok(self.evaluator()?.mean_phase(candidate, &self.control)?)
+    }
+
+    /// The complex object of one candidate, `upsample` times finer.
+    ///
+    /// # Errors
+    /// As [`Evaluator::object`].
+    pub fn object(
+        &self,
+        candidate: &Candidate,
+        upsample: usize,
+    ) -> Result<Array2<Complex64>, Error> {
+        Ok(self
+            .evaluator()?
+            .object(candidate, upsample, &self.control)?)
+    }
+
+    /// Fits aberrations on the exact phase variance.
+    ///
+    /// When cancelled after the first trial, the best so far comes back with
+    /// [`Fit::cancelled`] set.
+    ///
+    /// # Errors
+    /// Options that contradict each other, a fault of the backend, cancelled before the first
+    /// trial ended, or no candidate that carries information.
+    pub fn fit(&self, options: &FitOptions) -> Result<Fit, Error> {
+        let semiangle_rad = self.facts.geometry.semiangle_rad;
+        let mut evaluator = self.evaluator()?;
+        let mut fit = fit::search(&mut **evaluator, semiangle_rad, options, &self.control)?;
+        drop(evaluator);
+        if let Some(limit) = self.beyond_sampling(&fit.best) {
+            fit.warnings.push(limit);
+        }
+        if fit.cancelled {
+            return Ok(fit);
+        }
+        match self.agreements(std::slice::from_ref(&fit.best)) {
+            Ok(values) => fit.agreement = values.first().copied(),
+            Err(Error::Core(e @ ssb_core::Error::BadEvidence { .. })) => {
+                fit.warnings.push(format!("agreement: not available: {e}"));
+            }
+            Err(e) => return Err(e),
+        }
+        if options.check_rotation {
+            let object = self.object(&fit.best, 1)?;
+            let sign = column_sign(object.mapv(Complex64::arg).view());
+            match sign.state {
+                ColumnState::Bright => {}
+                ColumnState::Reversed => fit.warnings.push(format!(
+                    "column sign: atom columns are dark in phase (score {:.2}); the scan rotation \
+                     may be off by 180 degrees; nothing was flipped",
+                    sign.score
+                )),
+                ColumnState::Inconclusive => fit.warnings.push(format!(
+                    "column sign: inconclusive (score {:.2}); nothing was flipped",
+                    sign.score
+                )),
+            }
+            fit.column_sign = Some(sign);
+        }
+        Ok(fit)
+    }
+
+    /// Numerics section 8: the probe must fit the field, and a detector pixel washes out detail
+    /// finer than `1 / (2 C dalpha)`.
+    fn beyond_sampling(&self, candidate: &Candidate) -> Option<String> {
+        let g = &self.facts.geometry;
+        let step = g.det_step_rad[0].max(g.det_step_rad[1]);
+        let field_a = (g.scan_shape[0] as f64 * g.scan_step_a[0])
+            .min(g.scan_shape[1] as f64 * g.scan_step_a[1]);
+        let limit_a = (1.0 / (2.0 * 0.5 * step)).min(field_a / (4.0 * g.semiangle_rad));
+        let ab = &candidate.aberrations;
+        let size_a = ab.get(0).magnitude_a.abs() + ab.get(1).magnitude_a.abs();
+        (size_a > limit_a).then(|| {
+            format!(
+                "sampling: |C10| + C12 = {:.1} nm is more than the {:.1} nm that this detector \
+                 step and field of view can show",
+                size_a / 10.0,
+                limit_a / 10.0
+            )
+        })
+    }
+
+    /// Reconstructs with given aberrations; nothing is fitted.
+    ///
+    /// # Errors
+    /// As [`Evaluator::object`].
+    pub fn reconstruct(
+        &self,
+        aberrations: &Aberrations,
+        options: &ReconstructOptions,
+    ) -> Result<Image, Error> {
+        let candidate = Candidate {
+            aberrations: aberrations.clone(),
+            tilt_mrad: options.tilt_mrad,
+            depth_spread_nm: options.depth_spread_nm,
+            rotation_deg: None,
+        };
+        self.image(candidate, options.upsample, &self.control)
+    }
+
+    pub(crate) fn image(
+        &self,
+        candidate: Candidate,
+        upsample: usize,
+        control: &Control,
+    ) -> Result<Image, Error> {
+        let mut evaluator = self.evaluator()?;
+        let object = evaluator.object(&candidate, upsample, control)?;
+        let mean = evaluator.mean_phase(&candidate, control)?;
+        Ok(Image {
+            object,
+            mean_phase_rad: mean.phase_rad,
+            evaluation: mean.evaluation,
+            candidate,
+            pixel_step_a: self.facts.geometry.scan_step_a.map(|s| s / upsample as f64),
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! A researcher: every row of the one table of aberration terms is parsed, evaluated and reported alike.
+//!
+//! `cargo run --release --package ssb-examples --example every_term`
+//!
+//! A new standard term is one more row of `ssb-core/src/terms.rs`; it then appears here by itself.
+
+use ssb::{Candidate, Control, TERMS};
+use ssb_testkit::simulate::Simulation;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let control = Control::default();
+    let simulation = Simulation {
+        scan_shape: [32, 32],
+        ..Simulation::demo()
+    };
+    let scan = simulation.run(&control)?;
+    let (problem, _) = scan.problem(&ssb::BfOptions::default())?;
+    let semiangle_rad = problem.geometry().semiangle_rad;
+    let wavelength_a = problem.geometry().wavelength_a;
+    let backend = ssb::REGISTRY.select(&ssb::Backend::auto(), None)?;
+    let mut evaluator =
+        (backend.entry.prepare)(problem, &ssb::PrepareOptions::default(), &control)?;
+
+    let truth = scan.truth.candidate.aberrations.clone();
+    for (index, term) in TERMS.iter().enumerate() {
+        // Half a radian more of this term at the edge of the aperture.
+        let order = f64::from(term.n + 1);
+        let extra_a = 0.5 * wavelength_a * order
+            / (std::f64::consts::TAU * semiangle_rad.powi(term.n as i32 + 1));
+        let mut aberrations = truth.clone();
+        aberrations.get_mut(index).magnitude_a += extra_a;
+        let result = evaluator.evaluate(&[Candidate::thin(aberrations)], &control)?[0];
+        println!(
+            "{:4} + {:12.3} nm: loss {:.6} rad^2   {}",
+            term.name,
+            extra_a / 10.0,
+            result.loss,
+            term.label
+        );
+    }
+    Ok(())
+}

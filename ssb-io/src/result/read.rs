@@ -38,10 +38,13 @@ pub(super) fn read(path: &Path) -> Result<ResultFile, IoError> {
     };
     Ok(ResultFile {
         object,
-        phase_rad: reader.required_image("phase")?,
-        amplitude: reader.required_image("amplitude")?,
-        mean_phase_rad: reader.image("mean_phase")?,
-        mean_pattern: reader.required_image("mean_pattern")?,
+        phase_rad: reader.image("phase")?,
+        amplitude: reader.image("amplitude")?,
+        mean_phase_rad: reader
+            .has("mean_phase")
+            .then(|| reader.image("mean_phase"))
+            .transpose()?,
+        mean_pattern: reader.image("mean_pattern")?,
         outcome,
         trials: reader.trials()?,
         provenance: reader.json("provenance")?,
@@ -113,23 +116,16 @@ impl Reader {
         read().ok_or_else(|| self.absent(name))
     }
 
-    /// A dataset, `None` when its group or itself does not exist.
-    fn dataset(&self, name: &str) -> Option<Dataset> {
-        self.file.dataset(name).ok()
+    fn has(&self, name: &str) -> bool {
+        self.file.dataset(name).is_ok()
     }
 
+    /// A dataset, after a look at whether the file can hold what it declares.
     fn required(&self, name: &str) -> Result<Dataset, IoError> {
-        self.file
+        let dataset = self
+            .file
             .dataset(name)
-            .map_err(|e| self.damaged(name, "a dataset", &e))
-    }
-
-    /// All values of a dataset, after a look at whether the file can hold them.
-    fn values<T: H5Type>(
-        &self,
-        dataset: &Dataset,
-        name: &str,
-    ) -> Result<ndarray::ArrayD<T>, IoError> {
+            .map_err(|e| self.damaged(name, "a dataset", &e))?;
         let bytes = dataset
             .raw_byte_len()
             .map_err(|e| self.damaged(name, "a size", &e))?;
@@ -137,29 +133,23 @@ impl Reader {
             let found = format!("{bytes} bytes in a file of {}", self.bytes);
             return Err(self.damaged(name, "no more than the file holds", &found));
         }
-        dataset
+        Ok(dataset)
+    }
+
+    fn values<T: H5Type>(&self, name: &str) -> Result<ndarray::ArrayD<T>, IoError> {
+        self.required(name)?
             .read_array()
             .map_err(|e| self.damaged(name, "readable values", &e))
     }
 
     fn column<T: H5Type>(&self, name: &str) -> Result<Vec<T>, IoError> {
-        let values = self.values(&self.required(name)?, name)?;
-        Ok(values.into_iter().collect())
+        Ok(self.values(name)?.into_iter().collect())
     }
 
-    fn image(&self, name: &str) -> Result<Option<Array2<f32>>, IoError> {
-        self.dataset(name)
-            .map(|dataset| {
-                self.values(&dataset, name)?
-                    .into_dimensionality()
-                    .map_err(|e| self.damaged(name, "two axes", &e))
-            })
-            .transpose()
-    }
-
-    fn required_image(&self, name: &str) -> Result<Array2<f32>, IoError> {
-        self.image(name)?
-            .ok_or_else(|| self.damaged(name, "an image", &"nothing"))
+    fn image(&self, name: &str) -> Result<Array2<f32>, IoError> {
+        self.values(name)?
+            .into_dimensionality()
+            .map_err(|e| self.damaged(name, "two axes", &e))
     }
 
     fn object(&self) -> Result<Array2<Complex32>, IoError> {
@@ -174,10 +164,6 @@ impl Reader {
             let found = format!("{:?} of shape {:?}", dataset.dtype(), dataset.shape());
             return Err(self.damaged("object", expected, &found));
         };
-        if rows.saturating_mul(*cols).saturating_mul(8) > self.bytes {
-            let found = format!("{rows} x {cols} in a file of {} bytes", self.bytes);
-            return Err(self.damaged("object", "no more than the file holds", &found));
-        }
         let shape = [*rows as usize, *cols as usize];
         let raw = dataset
             .read_raw_bytes()
@@ -205,10 +191,10 @@ impl Reader {
     fn candidates(&self, group: &str, count: usize) -> Result<Vec<ssb_core::Candidate>, IoError> {
         candidates_from(count, |name| {
             let path = format!("{group}/{name}");
-            let Some(dataset) = self.dataset(&path) else {
+            if !self.has(&path) {
                 return Ok(None);
-            };
-            let values: Vec<f64> = self.values(&dataset, &path)?.into_iter().collect();
+            }
+            let values: Vec<f64> = self.column(&path)?;
             if values.len() == count {
                 Ok(Some(values))
             } else {
@@ -224,7 +210,7 @@ impl Reader {
     }
 
     fn trials(&self) -> Result<Vec<Trial>, IoError> {
-        if self.dataset("trials/number").is_none() {
+        if !self.has("trials/number") {
             return Ok(Vec::new());
         }
         let numbers: Vec<i64> = self.column("trials/number")?;

@@ -7,6 +7,8 @@ mod message;
 mod plain;
 mod replace;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::path::{Path, PathBuf};

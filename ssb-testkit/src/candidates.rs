@@ -7,7 +7,7 @@ use ssb_core::{Aberrations, Angle, Candidate, Geometry, Length, TERMS};
 
 use crate::Error;
 use crate::conditioning::has_marginal_point;
-use crate::draw::Draw;
+use crate::simulate::draw::Draws;
 use crate::synthetic::MAX_DRAWS;
 
 /// A candidate with its name in reports.
@@ -36,31 +36,31 @@ pub fn fixed() -> Vec<Named> {
 }
 
 /// Random C10, C12 and phi12 of the size that searches meet.
-pub(crate) fn low_order(random: &mut Draw) -> Candidate {
+pub(crate) fn low_order(random: &mut Draws) -> Candidate {
     Candidate::thin(
         Aberrations::default()
             .with(
                 0,
-                Length::from_nm(random.uniform(-60.0, 60.0)),
+                Length::from_nm(random.between(-60.0, 60.0)),
                 Angle::default(),
             )
             .with(
                 1,
-                Length::from_nm(random.uniform(0.0, 20.0)),
-                Angle::from_rad(random.uniform(-FRAC_PI_2, FRAC_PI_2)),
+                Length::from_nm(random.between(0.0, 20.0)),
+                Angle::from_rad(random.between(-FRAC_PI_2, FRAC_PI_2)),
             ),
     )
 }
 
 /// C10 and C12, and every further term worth 0.1 to 0.4 rad at the edge of the aperture.
-fn every_term(random: &mut Draw, geometry: &Geometry) -> Candidate {
+fn every_term(random: &mut Draws, geometry: &Geometry) -> Candidate {
     let mut candidate = low_order(random);
     for (index, term) in TERMS.iter().enumerate().skip(2) {
-        let edge_rad = random.uniform(0.1, 0.4);
+        let edge_rad = random.between(0.1, 0.4);
         let order = term.n + 1;
         let magnitude_a = edge_rad * geometry.wavelength_a * f64::from(order)
             / (TAU * geometry.semiangle_rad.powi(order as i32));
-        let angle_rad = random.uniform(-PI, PI) / f64::from(term.m.max(1));
+        let angle_rad = random.between(-PI, PI) / f64::from(term.m.max(1));
         let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { angle_rad });
         candidate.aberrations =
             candidate
@@ -70,17 +70,17 @@ fn every_term(random: &mut Draw, geometry: &Geometry) -> Candidate {
     candidate
 }
 
-fn thicken(random: &mut Draw, thin: Candidate) -> Candidate {
+fn thicken(random: &mut Draws, thin: Candidate) -> Candidate {
     Candidate {
-        tilt_mrad: [random.uniform(-20.0, 20.0), random.uniform(-20.0, 20.0)],
-        depth_spread_nm: random.uniform(3.0, 30.0),
+        tilt_mrad: [random.between(-20.0, 20.0), random.between(-20.0, 20.0)],
+        depth_spread_nm: random.between(3.0, 30.0),
         ..thin
     }
 }
 
 /// Hundreds of radians at the edge of the aperture, from C10 and C12.
-fn far(random: &mut Draw) -> Candidate {
-    let sign = if random.uniform(0.0, 1.0) < 0.5 {
+fn far(random: &mut Draws) -> Candidate {
+    let sign = if random.between(0.0, 1.0) < 0.5 {
         -1.0
     } else {
         1.0
@@ -89,18 +89,21 @@ fn far(random: &mut Draw) -> Candidate {
         Aberrations::default()
             .with(
                 0,
-                Length::from_nm(sign * random.uniform(200.0, 400.0)),
+                Length::from_nm(sign * random.between(200.0, 400.0)),
                 Angle::default(),
             )
             .with(
                 1,
-                Length::from_nm(random.uniform(20.0, 40.0)),
+                Length::from_nm(random.between(20.0, 40.0)),
                 Angle::from_rad(1.1),
             ),
     )
 }
 
-type Recipe = fn(&mut Draw, &Geometry) -> Candidate;
+/// Random streams of a seed from here on belong to candidates.
+const CANDIDATE_STREAMS: u64 = 1 << 32;
+
+type Recipe = fn(&mut Draws, &Geometry) -> Candidate;
 
 const RANDOM: [(&str, Recipe); 8] = [
     ("C10 alone", |random, _| {
@@ -123,13 +126,13 @@ const RANDOM: [(&str, Recipe); 8] = [
         }
     }),
     ("rotated", |random, _| Candidate {
-        rotation_deg: Some(random.uniform(-180.0, 180.0)),
+        rotation_deg: Some(random.between(-180.0, 180.0)),
         ..low_order(random)
     }),
     ("every term, thick, rotated", |random, geometry| {
         let thin = every_term(random, geometry);
         Candidate {
-            rotation_deg: Some(random.uniform(-180.0, 180.0)),
+            rotation_deg: Some(random.between(-180.0, 180.0)),
             ..thicken(random, thin)
         }
     }),
@@ -146,7 +149,7 @@ pub fn of_every_kind(geometry: &Geometry, seed: u64) -> Result<Vec<Named>, Error
         all.retain(|named| !named.candidate.aberrations.is_zero());
     }
     for (index, (name, recipe)) in RANDOM.iter().enumerate() {
-        let mut random = Draw::seeded(seed ^ ((index as u64 + 1) << 40));
+        let mut random = Draws::new(seed, CANDIDATE_STREAMS + index as u64);
         let candidate = (0..MAX_DRAWS)
             .map(|_| recipe(&mut random, geometry))
             .find(|c| !has_marginal_point(geometry, c))

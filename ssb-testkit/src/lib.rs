@@ -4,7 +4,6 @@
 pub mod candidates;
 pub mod conditioning;
 pub mod conformance;
-mod draw;
 pub mod error;
 pub mod refdata;
 pub mod simulate;

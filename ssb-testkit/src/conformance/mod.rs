@@ -23,6 +23,7 @@ pub mod distance;
 mod recorder;
 mod sameness;
 
+use rayon::prelude::*;
 use ssb_core::{Control, Evaluator, PrepareOptions, Problem};
 use ssb_cpu_oracle::{Answers, Oracle};
 
@@ -132,27 +133,15 @@ fn answer_all(
     named: Vec<Named>,
     control: &Control,
 ) -> Result<Vec<Case>, Error> {
-    let answer = |named: Named| -> Result<Case, Error> {
-        let answers = reference.answers(&named.candidate, control)?;
-        Ok(Case {
-            name: named.name,
-            candidate: named.candidate,
-            answers,
-        })
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = named
-            .into_iter()
-            .map(|named| scope.spawn(|| answer(named)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| {
-                thread.join().unwrap_or_else(|_| {
-                    let fault = "the reference panicked".into();
-                    Err(ssb_core::Error::Internal(fault).into())
-                })
+    named
+        .into_par_iter()
+        .map(|named| {
+            let answers = reference.answers(&named.candidate, control)?;
+            Ok(Case {
+                name: named.name,
+                candidate: named.candidate,
+                answers,
             })
-            .collect()
-    })
+        })
+        .collect()
 }

@@ -5,26 +5,26 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// One independent stream of a seed.
 #[derive(Debug, Clone)]
-pub(super) struct Draws(ChaCha8Rng);
+pub(crate) struct Draws(ChaCha8Rng);
 
 impl Draws {
-    pub(super) fn new(seed: u64, stream: u64) -> Self {
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(stream);
         Self(generator)
     }
 
     /// Uniform in [0, 1), a multiple of 2^-53.
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (0.5_f64).powi(53)
     }
 
-    pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 
     /// Standard normal (Box and Muller; the second value is not used).
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
     }
@@ -34,7 +34,7 @@ impl Draws {
     /// Below 10 by inversion; above by transformed rejection with squeeze (W. Hörmann, Insurance:
     /// Mathematics and Economics 12 (1993) 39, algorithm PTRS). Logarithms and exponentials come
     /// from portable code, so that the same stream gives the same counts everywhere.
-    pub(super) fn poisson(&mut self, rate: f64) -> u64 {
+    pub(crate) fn poisson(&mut self, rate: f64) -> u64 {
         if rate <= 0.0 {
             0
         } else if rate < 10.0 {

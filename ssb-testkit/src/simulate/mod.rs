@@ -1,7 +1,7 @@
 //! Known-answer acquisitions: counts of a known periodic specimen with known optics.
 
 mod diffraction;
-mod draw;
+pub(crate) mod draw;
 mod plane;
 mod record;
 mod specimen;

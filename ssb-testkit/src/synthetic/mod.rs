@@ -15,7 +15,11 @@ use ssb_cpu_oracle::{Gamma, Transform};
 use crate::Error;
 use crate::candidates;
 use crate::conditioning::has_marginal_point;
-use crate::draw::Draw;
+use crate::simulate::draw::Draws;
+
+mod problems;
+
+pub use problems::PROBLEMS;
 
 /// The type in which the counts are stored, and what makes it special.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,11 +101,11 @@ impl Synthetic {
     /// A geometry at which none of the fixed candidates meets a marginal point.
     fn geometry(&self) -> Result<Geometry, Error> {
         for draw in 0..MAX_DRAWS {
-            let mut random = Draw::seeded(self.seed ^ (draw << 32));
+            let mut random = Draws::new(self.seed, 1 + draw);
             let offset_px = if self.symmetric {
                 [0.0; 2]
             } else {
-                [random.uniform(-0.5, 0.5), random.uniform(-0.5, 0.5)]
+                [random.between(-0.5, 0.5), random.between(-0.5, 0.5)]
             };
             let geometry =
                 Geometry::new(&self.calibration(), self.scan_shape, &self.disk(offset_px))?;
@@ -128,7 +132,7 @@ impl Synthetic {
     /// [`Error::Core`] for an impossible recipe.
     pub fn problem(&self) -> Result<Problem, Error> {
         let geometry = self.geometry()?;
-        let mut random = Draw::seeded(self.seed);
+        let mut random = Draws::new(self.seed, 0);
         let truth = candidates::low_order(&mut random);
         let spectrum = self.object_spectrum(&mut random);
         let points = self.scan_shape[0] * self.scan_shape[1];
@@ -148,7 +152,7 @@ impl Synthetic {
     }
 
     /// The transform of a real random phase of some 0.15 rad, smooth over a few Å.
-    fn object_spectrum(&self, random: &mut Draw) -> Vec<Complex64> {
+    fn object_spectrum(&self, random: &mut Draws) -> Vec<Complex64> {
         let [rows, cols] = self.scan_shape;
         let transform = Transform::new(self.scan_shape);
         let mut field: Vec<Complex64> = (0..rows * cols)
@@ -193,11 +197,11 @@ impl Synthetic {
 }
 
 impl Stored {
-    fn sample(self, mean: f64, random: &mut Draw) -> f64 {
+    fn sample(self, mean: f64, random: &mut Draws) -> f64 {
         match self {
-            Self::U8 | Self::U16 | Self::U32 => random.poisson(mean),
-            Self::I16 => random.poisson(mean) - 3.0,
-            Self::F32 => 0.37 * random.poisson(mean) + 0.1 * random.normal(),
+            Self::U8 | Self::U16 | Self::U32 => random.poisson(mean) as f64,
+            Self::I16 => random.poisson(mean) as f64 - 3.0,
+            Self::F32 => 0.37 * random.poisson(mean) as f64 + 0.1 * random.normal(),
             Self::F64 => mean,
         }
     }
@@ -226,153 +230,6 @@ impl Stored {
         })
     }
 }
-
-const BASE: Synthetic = Synthetic {
-    name: "",
-    seed: 0,
-    scan_shape: [8, 8],
-    scan_step_a: [0.45, 0.45],
-    voltage_kv: 300.0,
-    semiangle_mrad: 24.0,
-    det_step_mrad: [6.0, 6.0],
-    symmetric: false,
-    radius_px: 4.9,
-    rotation_deg: 0.0,
-    counts: 40.0,
-    stored: Stored::U16,
-};
-
-/// The problems of the conformance suite, from the smallest scan to 128 x 128.
-pub const PROBLEMS: &[Synthetic] = &[
-    Synthetic {
-        name: "2x2",
-        seed: 1,
-        scan_shape: [2, 2],
-        scan_step_a: [0.3, 0.3],
-        counts: 400.0,
-        ..BASE
-    },
-    Synthetic {
-        name: "3x2",
-        seed: 2,
-        scan_shape: [3, 2],
-        scan_step_a: [0.3, 0.3],
-        counts: 400.0,
-        stored: Stored::F64,
-        ..BASE
-    },
-    Synthetic {
-        name: "8x8",
-        seed: 3,
-        rotation_deg: 90.0,
-        stored: Stored::U8,
-        ..BASE
-    },
-    Synthetic {
-        name: "9x8",
-        seed: 4,
-        scan_shape: [9, 8],
-        scan_step_a: [0.5, 0.37],
-        det_step_mrad: [5.1, 6.6],
-        rotation_deg: -33.0,
-        stored: Stored::F32,
-        ..BASE
-    },
-    Synthetic {
-        name: "8x11",
-        seed: 5,
-        scan_shape: [8, 11],
-        stored: Stored::I16,
-        ..BASE
-    },
-    Synthetic {
-        name: "13x17",
-        seed: 6,
-        scan_shape: [13, 17],
-        voltage_kv: 80.0,
-        semiangle_mrad: 27.0,
-        det_step_mrad: [5.0, 4.6],
-        radius_px: 6.1,
-        rotation_deg: 161.0,
-        ..BASE
-    },
-    Synthetic {
-        name: "16x31",
-        seed: 7,
-        scan_shape: [16, 31],
-        scan_step_a: [0.3, 0.41],
-        ..BASE
-    },
-    Synthetic {
-        name: "31x37",
-        seed: 8,
-        scan_shape: [31, 37],
-        voltage_kv: 200.0,
-        counts: 300.0,
-        rotation_deg: 12.5,
-        ..BASE
-    },
-    Synthetic {
-        name: "45x97",
-        seed: 9,
-        scan_shape: [45, 97],
-        scan_step_a: [0.42, 0.29],
-        det_step_mrad: [5.6, 6.3],
-        rotation_deg: -71.0,
-        counts: 12.0,
-        stored: Stored::U8,
-        ..BASE
-    },
-    Synthetic {
-        name: "60x75",
-        seed: 10,
-        scan_shape: [60, 75],
-        scan_step_a: [0.4, 0.31],
-        voltage_kv: 80.0,
-        semiangle_mrad: 25.0,
-        det_step_mrad: [4.8, 5.0],
-        radius_px: 5.9,
-        rotation_deg: 27.0,
-        ..BASE
-    },
-    Synthetic {
-        name: "64x64",
-        seed: 11,
-        scan_shape: [64, 64],
-        scan_step_a: [0.25, 0.25],
-        semiangle_mrad: 30.0,
-        symmetric: true,
-        radius_px: 5.3,
-        counts: 120.0,
-        ..BASE
-    },
-    Synthetic {
-        name: "96x96",
-        seed: 12,
-        scan_shape: [96, 96],
-        scan_step_a: [0.27, 0.27],
-        voltage_kv: 200.0,
-        semiangle_mrad: 21.0,
-        det_step_mrad: [5.2, 5.2],
-        radius_px: 4.2,
-        counts: 2e5,
-        stored: Stored::U32,
-        ..BASE
-    },
-    Synthetic {
-        name: "128x128",
-        seed: 13,
-        scan_shape: [128, 128],
-        scan_step_a: [0.24, 0.24],
-        voltage_kv: 200.0,
-        semiangle_mrad: 21.0,
-        det_step_mrad: [6.3, 6.3],
-        radius_px: 3.6,
-        counts: 11.0,
-        stored: Stored::U8,
-        ..BASE
-    },
-];
 
 #[cfg(test)]
 mod tests {

@@ -16,6 +16,8 @@ mod column_sign;
 mod error;
 pub mod figure;
 mod fit;
+mod record;
+mod result_figure;
 mod session;
 mod source;
 
@@ -26,6 +28,8 @@ pub use error::Error;
 pub use fit::{
     DEGENERATE_LIMIT, Fit, FitOptions, FitTrial, Quantity, Refine, SearchRange, Setting,
 };
+pub use record::{Estimator, document, expected_provenance};
+pub use result_figure::figure_data;
 pub use session::{Image, ReconstructOptions, Session};
 pub use source::{Source, open};
 
@@ -35,4 +39,5 @@ pub use ssb_core::{
     Aberrations, Angle, Backend, BfDisk, BfOptions, Calibration, CalibrationHints, Candidate,
     Control, Evaluation, Length, MeanPhase, PrepareOptions, Progress, Sourced, TERMS,
 };
+pub use ssb_io::result::ResultFile;
 pub use ssb_io::{MaskChoice, OpenOptions, ScanOrder};

@@ -64,9 +64,21 @@ impl Image {
 ///
 /// ```
 /// use ssb::{Backend, CalibrationHints, FitOptions, OpenOptions, ReconstructOptions, Session};
+/// # use ssb_testkit::simulate::{Counts, Simulation};
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("scan.h5");
-/// # ssb::simulate_small(&path)?;
+/// # let simulation = Simulation { scan_shape: [32, 32], det_shape: [24, 24],
+/// #     bf_center_px: [11.5, 11.5], ..Simulation::demo() };
+/// # let scan = simulation.run(&ssb::Control::default())?;
+/// # let ssb_io_layout = ssb_io::write::AcquisitionLayout::Plain;
+/// # match &scan.counts {
+/// #     Counts::U8(a) => ssb_io::write::write_acquisition(&path, ssb_io_layout, a.view(),
+/// #         &scan.truth.calibration, &ssb::Control::default())?,
+/// #     Counts::U16(a) => ssb_io::write::write_acquisition(&path, ssb_io_layout, a.view(),
+/// #         &scan.truth.calibration, &ssb::Control::default())?,
+/// #     Counts::U32(a) => ssb_io::write::write_acquisition(&path, ssb_io_layout, a.view(),
+/// #         &scan.truth.calibration, &ssb::Control::default())?,
+/// # };
 /// let source = ssb::open(&path, &OpenOptions::default())?;
 /// // Calibration comes from the file; values given here would win.
 /// let session = Session::prepare(&source, CalibrationHints::default(), Backend::auto())?;

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use ssb_core::Backend;
 
+use super::Ending;
 use super::console::Console;
 use crate::{Error, REGISTRY};
 
-pub fn run(console: &Console) -> Result<(), Error> {
+pub fn run(console: &Console) -> Result<Ending, Error> {
     let chosen = REGISTRY.select(&Backend::Auto, None)?;
     let mut lines = Vec::new();
     let mut list: Vec<Value> = Vec::new();
@@ -43,5 +44,5 @@ pub fn run(console: &Console) -> Result<(), Error> {
         "auto": {"backend": chosen.entry.name, "device": chosen.device.index, "reason": chosen.reason},
     });
     console.finish(&document, &lines.join("\n"));
-    Ok(())
+    Ok(Ending::Done)
 }

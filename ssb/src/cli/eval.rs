@@ -10,8 +10,7 @@ use ssb_io::npy;
 
 use super::args::EvalArgs;
 use super::console::{Console, peak_rss_bytes};
-use super::opening;
-use super::writing;
+use super::{Ending, opening, writing};
 use crate::{Error, Session};
 
 fn candidates(path: &Path, console: &Console) -> Result<Vec<Candidate>, Error> {
@@ -73,7 +72,7 @@ fn save(a: &EvalArgs, session: &Session, list: &[Candidate]) -> Result<(), Error
     Ok(())
 }
 
-pub fn run(a: &EvalArgs, console: &Console) -> Result<(), Error> {
+pub fn run(a: &EvalArgs, console: &Console) -> Result<Ending, Error> {
     let list = candidates(&a.candidates, console)?;
     for path in a.save_phase.iter().chain(&a.save_object) {
         writing::check_place(path)?;
@@ -121,5 +120,5 @@ pub fn run(a: &EvalArgs, console: &Console) -> Result<(), Error> {
     }
     let text: Vec<String> = results.iter().map(Value::to_string).collect();
     console.finish(&document, &text.join("\n"));
-    Ok(())
+    Ok(Ending::Done)
 }

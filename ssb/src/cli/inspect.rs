@@ -7,7 +7,7 @@ use ssb_io::CountsSum;
 
 use super::args::InspectArgs;
 use super::console::Console;
-use super::opening;
+use super::{Ending, opening};
 use crate::{Error, Source};
 
 fn entry<T: Serialize + Clone>(given: Option<&Sourced<T>>, found: Option<&Sourced<T>>) -> Value {
@@ -156,7 +156,7 @@ fn text(document: &Value) -> String {
     lines.join("\n")
 }
 
-pub fn run(a: &InspectArgs, console: &Console) -> Result<(), Error> {
+pub fn run(a: &InspectArgs, console: &Console) -> Result<Ending, Error> {
     let source = opening::source(&a.data)?;
     let mut warnings = source.warnings().to_vec();
     let mut document = json!({
@@ -202,5 +202,5 @@ pub fn run(a: &InspectArgs, console: &Console) -> Result<(), Error> {
     }
     document["warnings"] = warnings.into();
     console.finish(&document, &text(&document));
-    Ok(())
+    Ok(Ending::Done)
 }

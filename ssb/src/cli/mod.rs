@@ -2,10 +2,18 @@
 
 mod args;
 mod console;
+mod demo;
 mod devices;
 mod eval;
+mod export;
+mod fit;
 mod inspect;
 mod opening;
+mod reconstruct;
+mod reusing;
+mod show;
+mod simulate;
+mod tiff;
 mod trace;
 mod values;
 mod writing;
@@ -19,15 +27,23 @@ use crate::Error;
 use args::{Cli, LaterArgs, TalkArgs, Verb};
 use console::Console;
 
-fn later(name: &str, args: &LaterArgs) -> (bool, Result<(), Error>) {
+/// How a verb ended when it did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// All is done.
+    Done,
+    /// Stopped early, with something worth keeping.
+    Cancelled,
+}
+
+type Outcome = (bool, Result<Ending, Error>);
+
+fn later(name: &str, args: &LaterArgs) -> Outcome {
     let error = Error::not_yet(format!("`ssb {name}`"), "`ssb --help` lists what works");
     (args.json, Err(error))
 }
 
-fn talking(
-    talk: &TalkArgs,
-    verb: impl FnOnce(&Console) -> Result<(), Error>,
-) -> (bool, Result<(), Error>) {
+fn talking(talk: &TalkArgs, verb: impl FnOnce(&Console) -> Result<Ending, Error>) -> Outcome {
     (talk.json, Console::new(talk).and_then(|c| verb(&c)))
 }
 
@@ -42,19 +58,25 @@ pub fn run() -> ExitCode {
         Err(e) => return usage(&e),
     };
     let (json, outcome) = match &cli.verb {
+        Verb::Demo(a) => talking(&a.talk, |c| demo::run(a, c)),
         Verb::Devices(a) => talking(&a.talk, devices::run),
         Verb::Inspect(a) => talking(&a.talk, |c| inspect::run(a, c)),
+        Verb::Simulate(a) => talking(&a.talk, |c| simulate::run(a, c)),
+        Verb::Reconstruct(a) => talking(&a.talk, |c| reconstruct::run(a, c)),
+        Verb::Fit(a) => talking(&a.talk, |c| fit::run(a, c)),
         Verb::Eval(a) => talking(&a.talk, |c| eval::run(a, c)),
+        Verb::Show(a) => talking(&a.talk, |c| show::run(a, c)),
+        Verb::Export(a) => talking(&a.talk, |c| export::run(a, c)),
         Verb::Report(a) => later("report", a),
         Verb::Convert(a) => later("convert", a),
         Verb::View(a) => later("view", a),
         Verb::Series(a) => later("series", a),
         Verb::Parity(a) => later("parity", a),
         Verb::Bench(a) => later("bench", a),
-        _ => (false, Err(Error::not_yet("this verb", "wait"))),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Cancelled) => ExitCode::from(130),
         Err(error) => {
             console::fail(json, &error);
             ExitCode::from(error.exit_code())

@@ -63,10 +63,11 @@ impl Default for FitOptions {
 
 impl FitOptions {
     /// Refuses options that contradict each other.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         if self.method == "guided" {
             return Err(Error::not_yet("the method `guided`", "use --method tpe"));
         }
+        ssb_optim::sampler(&self.method)?;
         if self.trials == 0 {
             return Err(Error::request(
                 "--trials",

@@ -1,0 +1,142 @@
+//! `ssb fit`: fit the aberrations, reconstruct with them, write the result.
+
+use serde_json::{Value, json};
+use ssb_core::{Backend, Control};
+
+use super::args::FitArgs;
+use super::console::{Console, peak_rss_bytes};
+use super::{Ending, opening, reusing};
+use crate::record::{document, expected_provenance, in_words};
+use crate::{Error, FitOptions, REGISTRY, Refine, SearchRange, Setting};
+
+fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
+    list.iter().map(|s| s.parse()).collect()
+}
+
+/// What the arguments ask for.
+pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
+    if a.tilt || a.known.tilt_mrad.is_some() || a.known.depth_spread_nm.is_some() {
+        return Err(Error::not_yet(
+            "a fit with specimen tilt",
+            "drop --tilt, --tilt-mrad and --depth-spread-nm, or score tilts with `ssb eval`",
+        ));
+    }
+    if a.resume {
+        return Err(Error::not_yet("`--resume`", "run the fit again without it"));
+    }
+    let refine = match a.refine.as_str() {
+        "gradient" => {
+            return Err(Error::not_yet(
+                "`--refine gradient`",
+                "use --refine nelder-mead",
+            ));
+        }
+        "none" => Refine::None,
+        _ => Refine::NelderMead,
+    };
+    let search: Result<Vec<SearchRange>, Error> = a.search.iter().map(|s| s.parse()).collect();
+    let mut start = settings(&a.start)?;
+    // Known aberrations are where the search starts; those it does not move stay there.
+    start.extend(settings(&a.known.aberrations)?);
+    Ok(FitOptions {
+        method: a.method.clone(),
+        trials: a.trials,
+        seed: a.seed,
+        search: search?,
+        start,
+        fix: settings(&a.fix)?,
+        refine,
+        check_rotation: a.check_rotation == "on",
+    })
+}
+
+fn request(a: &FitArgs, options: &FitOptions, backend: &str) -> Value {
+    let list = |settings: &[Setting]| -> Vec<Value> {
+        settings
+            .iter()
+            .map(|s| json!([s.quantity.key(), s.value]))
+            .collect()
+    };
+    json!({
+        "verb": "fit",
+        "method": options.method,
+        "trials": options.trials,
+        "seed": options.seed,
+        "search": options.search,
+        "start": list(&options.start),
+        "fix": list(&options.fix),
+        "refine": options.refine,
+        "check_rotation": options.check_rotation,
+        "backend": backend,
+        "device": a.backend.device,
+    })
+}
+
+fn text(document: &Value, words: &[String], output: &std::path::Path) -> String {
+    let mut lines = words.to_vec();
+    lines.push(format!(
+        "loss {} rad² (variance of the phase over the bright-field pixels), {} exact evaluations",
+        document["loss"], document["evaluations"]
+    ));
+    if let Some(sign) = document["column_sign"].as_object() {
+        lines.push(format!(
+            "atom columns: {} (score {:.2})",
+            sign["state"].as_str().unwrap_or_default(),
+            sign["score"].as_f64().unwrap_or_default()
+        ));
+    }
+    lines.push(format!("result: {}", output.display()));
+    lines.join("\n")
+}
+
+pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
+    let options = options(a)?;
+    options.check()?;
+    reusing::check_output(&a.result, &a.data.file)?;
+    let chosen = REGISTRY.select(&Backend::from(a.backend.backend.as_str()), a.backend.device)?;
+    let opening_stage = console.stage("open");
+    let source = opening::source(&a.data)?;
+    let acquisition = opening::acquisition(&source, &a.data, a.backend.threads, console)?;
+    let open = opening_stage.end();
+    let request = request(a, &options, chosen.entry.name);
+    let expected = expected_provenance(&acquisition, request.clone());
+    let earlier = reusing::reusable(&a.result, &expected, console);
+    let reused = earlier.is_some();
+    let result = if let Some(result) = earlier {
+        result
+    } else {
+        let preparing = console.stage("prepare");
+        let session = opening::session(acquisition, &a.backend, console)?;
+        let prepare = preparing.end();
+        let fitting = console.stage("fit");
+        let fit = session.fit(&options)?;
+        let seconds = fitting.end();
+        for warning in &fit.warnings {
+            console.warn(warning);
+        }
+        let imaging = console.stage("reconstruct");
+        // The last image is also made of a cancelled fit: one pass over the data.
+        let image = session.image(fit.best.clone(), 1, &Control::default())?;
+        let reconstruct = imaging.end();
+        let seconds = json!({
+            "open": open,
+            "prepare": prepare,
+            "fit": seconds,
+            "reconstruct": reconstruct,
+        });
+        let result = session.fit_file(&fit, &image, request, seconds);
+        result.write(&a.result.output)?;
+        result
+    };
+    let mut document = document(&result);
+    document["output"] = a.result.output.display().to_string().into();
+    document["reused"] = reused.into();
+    document["peak_rss_bytes"] = json!(peak_rss_bytes());
+    let words = text(&document, &in_words(&result.outcome.best), &a.result.output);
+    console.finish(&document, &words);
+    if result.outcome.cancelled {
+        console.warn("cancelled: the best candidate so far was kept and marked");
+        return Ok(Ending::Cancelled);
+    }
+    Ok(Ending::Done)
+}

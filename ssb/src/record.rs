@@ -1,0 +1,253 @@
+//! From a session's outcome to the result file, and the JSON document of a result.
+
+use serde_json::{Map, Value, json};
+use ssb_core::ndarray::Array2;
+use ssb_core::num_complex::{Complex32, Complex64};
+use ssb_core::{Candidate, NUMERICS_VERSION, Provenance};
+use ssb_io::result::{Outcome, ResultFile, Trial};
+
+use crate::{Acquisition, Fit, Image, SearchRange, Session};
+
+/// Which picture `/phase` holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Estimator {
+    /// `arg(mean_b O_b)`.
+    #[default]
+    PhaseOfMean,
+    /// `mean_b arg O_b`, on the scan's grid.
+    MeanPhase,
+}
+
+impl Estimator {
+    /// Name on the command line and in the result file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PhaseOfMean => "phase-of-mean",
+            Self::MeanPhase => "mean-phase",
+        }
+    }
+}
+
+/// The provenance that a request would have, to recognise a result that answers it.
+#[must_use]
+pub fn expected_provenance(acquisition: &Acquisition, request: Value) -> Provenance {
+    Provenance {
+        program: concat!("ssb ", env!("CARGO_PKG_VERSION")).into(),
+        numerics_version: NUMERICS_VERSION.into(),
+        source: acquisition.record.clone(),
+        calibration: acquisition.calibration.clone(),
+        disk: acquisition.disk.clone(),
+        request,
+        evaluator: Value::Null,
+        seconds: Value::Null,
+        warnings: Vec::new(),
+    }
+}
+
+fn ranges(search: &[SearchRange]) -> Value {
+    search
+        .iter()
+        .map(|r| (r.quantity.key(), json!([r.low, r.high])))
+        .collect::<Map<String, Value>>()
+        .into()
+}
+
+fn single(array: &Array2<f64>) -> Array2<f32> {
+    array.mapv(|v| v as f32)
+}
+
+impl Session {
+    fn provenance(&self, request: Value, seconds: Value, warnings: Vec<String>) -> Provenance {
+        let info = self.info();
+        Provenance {
+            program: concat!("ssb ", env!("CARGO_PKG_VERSION")).into(),
+            numerics_version: NUMERICS_VERSION.into(),
+            source: self.record().clone(),
+            calibration: self.calibration().clone(),
+            disk: self.disk().clone(),
+            request,
+            evaluator: json!(info),
+            seconds,
+            warnings,
+        }
+    }
+
+    fn file(
+        &self,
+        image: &Image,
+        estimator: Estimator,
+        outcome: Outcome,
+        trials: Vec<Trial>,
+        provenance: Provenance,
+    ) -> ResultFile {
+        ResultFile {
+            object: image
+                .object
+                .mapv(|z| Complex32::new(z.re as f32, z.im as f32)),
+            phase_rad: match estimator {
+                Estimator::PhaseOfMean => single(&image.phase_rad()),
+                Estimator::MeanPhase => single(&image.mean_phase_rad),
+            },
+            amplitude: image.object.mapv(|z| Complex64::norm(z) as f32),
+            mean_phase_rad: Some(single(&image.mean_phase_rad)),
+            mean_pattern: single(self.mean_pattern()),
+            outcome,
+            trials,
+            provenance,
+        }
+    }
+
+    /// The result file of a reconstruction with given aberrations.
+    #[must_use]
+    pub fn reconstruction_file(
+        &self,
+        image: &Image,
+        (estimator, upsample): (Estimator, usize),
+        request: Value,
+        seconds: Value,
+        details: Value,
+    ) -> ResultFile {
+        let outcome = Outcome {
+            best: image.candidate.clone(),
+            loss: image.evaluation.loss,
+            degenerate_fraction: image.evaluation.degenerate_fraction,
+            agreement: None,
+            gain: None,
+            fitted: false,
+            cancelled: false,
+            estimator: estimator.name().into(),
+            upsample,
+            details,
+        };
+        let provenance = self.provenance(request, seconds, self.warnings().to_vec());
+        self.file(image, estimator, outcome, Vec::new(), provenance)
+    }
+
+    /// The result file of a fit with the image of its best candidate.
+    #[must_use]
+    pub fn fit_file(&self, fit: &Fit, image: &Image, request: Value, seconds: Value) -> ResultFile {
+        let outcome = Outcome {
+            best: fit.best.clone(),
+            loss: fit.loss,
+            degenerate_fraction: fit.degenerate_fraction,
+            agreement: fit.agreement,
+            gain: fit.gain,
+            fitted: true,
+            cancelled: fit.cancelled,
+            estimator: Estimator::PhaseOfMean.name().into(),
+            upsample: 1,
+            details: json!({
+                "start": fit.start,
+                "search": ranges(&fit.search),
+                "column_sign": fit.column_sign,
+                "evaluations": fit.evaluations,
+                "agreement_evaluations": fit.agreement_evaluations,
+                "refinements": fit.refinements,
+            }),
+        };
+        let trials = fit
+            .trials
+            .iter()
+            .map(|t| Trial {
+                number: t.number as u64,
+                method: t.method.clone(),
+                candidate: t.candidate.clone(),
+                loss: t.loss,
+                degenerate_fraction: t.degenerate_fraction,
+                eligible: t.eligible,
+            })
+            .collect();
+        let mut warnings = self.warnings().to_vec();
+        warnings.extend(fit.warnings.iter().cloned());
+        let provenance = self.provenance(request, seconds, warnings);
+        self.file(image, Estimator::PhaseOfMean, outcome, trials, provenance)
+    }
+}
+
+/// The machine-readable document of a result: fresh and reused results print the same keys.
+#[must_use]
+pub fn document(result: &ResultFile) -> Value {
+    let (o, p) = (&result.outcome, &result.provenance);
+    let mut document = json!({
+        "best": o.best,
+        "loss": o.loss,
+        "degenerate_fraction": o.degenerate_fraction,
+        "agreement": o.agreement,
+        "gain": o.gain,
+        "fitted": o.fitted,
+        "cancelled": o.cancelled,
+        "estimator": o.estimator,
+        "upsample": o.upsample,
+        "bf_center_px": p.disk.center_px,
+        "bf_radius_px": p.disk.radius_px,
+        "seconds": p.seconds,
+        "warnings": p.warnings,
+    });
+    for key in [
+        "backend",
+        "device",
+        "software_adapter",
+        "precision",
+        "threads",
+        "bf_pixels",
+        "bf_active",
+        "dc",
+    ] {
+        document[key] = p.evaluator[key].clone();
+    }
+    for (key, value) in o.details.as_object().into_iter().flatten() {
+        document[key] = value.clone();
+    }
+    if o.fitted {
+        document["trials"] = result.trials.iter().map(trial).collect::<Vec<_>>().into();
+    }
+    document
+}
+
+/// One trial as JSON.
+#[must_use]
+pub fn trial(t: &Trial) -> Value {
+    json!({
+        "number": t.number,
+        "method": t.method,
+        "candidate": t.candidate,
+        "loss": t.loss,
+        "degenerate_fraction": t.degenerate_fraction,
+        "eligible": t.eligible,
+    })
+}
+
+/// The aberrations of a candidate in words: value and angle in both units that people use.
+#[must_use]
+pub fn in_words(candidate: &Candidate) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, term) in ssb_core::TERMS.iter().enumerate() {
+        let value = candidate.aberrations.get(index);
+        if index > 1 && value.magnitude_a == 0.0 {
+            continue;
+        }
+        let mut line = format!(
+            "{:<4} {:>10.3} nm = {:>10.2} Å",
+            term.name,
+            value.magnitude_a / 10.0,
+            value.magnitude_a
+        );
+        if term.m > 0 {
+            line.push_str(&format!(
+                "   {:<6} {:>8.4} rad = {:>8.2} deg",
+                term.angle_name,
+                value.angle_rad,
+                value.angle_rad.to_degrees()
+            ));
+        }
+        lines.push(line);
+    }
+    if candidate.tilt_mrad != [0.0; 2] || candidate.depth_spread_nm != 0.0 {
+        lines.push(format!(
+            "tilt {:?} mrad, depth spread {} nm",
+            candidate.tilt_mrad, candidate.depth_spread_nm
+        ));
+    }
+    lines
+}

@@ -3,7 +3,10 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use hdf5_pure::{AttrValue, CompoundTypeBuilder, Datatype, FileBuilder, FormatError, GroupBuilder};
+use hdf5_pure::{
+    AttrValue, CompoundTypeBuilder, DatasetBuilder, Datatype, FileBuilder, FormatError,
+    GroupBuilder,
+};
 use ndarray::Array2;
 use ssb_core::ndarray;
 
@@ -41,14 +44,29 @@ fn shape<T>(array: &Array2<T>) -> [u64; 2] {
     [array.nrows() as u64, array.ncols() as u64]
 }
 
-fn image(builder: &mut FileBuilder, name: &str, array: &Array2<f32>, units: &str, axes: &str) {
+fn image<'a>(
+    builder: &'a mut FileBuilder,
+    name: &str,
+    array: &Array2<f32>,
+    units: &str,
+) -> &'a mut DatasetBuilder {
     let values: Vec<f32> = array.iter().copied().collect();
     builder
         .create_dataset(name)
         .with_f32_data(&values)
         .with_shape(&shape(array))
         .set_attr("units", text(units))
-        .set_attr("axes", text(axes));
+}
+
+/// Step (row, col) in Å between the samples of an array over the scan.
+fn step_a<T>(result: &ResultFile, array: &Array2<T>) -> AttrValue {
+    let provenance = &result.provenance;
+    let step = [0, 1].map(|axis| {
+        let scan = provenance.source.shape[axis] as f64;
+        let samples = shape(array)[axis].max(1) as f64;
+        provenance.calibration.scan_step_a.value[axis] * scan / samples
+    });
+    AttrValue::F64Array(step.to_vec())
 }
 
 fn json_text(value: &impl serde::Serialize) -> Result<String, String> {
@@ -84,12 +102,20 @@ fn build(result: &ResultFile) -> Result<FileBuilder, String> {
         builder.set_attr("gain", AttrValue::F64(gain));
     }
 
-    let scan_step_a = provenance.calibration.scan_step_a.value;
-    let of = |array: [u64; 2]| {
-        let scan = provenance.source.shape;
-        let step = [0, 1].map(|i| scan_step_a[i] * scan[i] as f64 / array[i].max(1) as f64);
-        AttrValue::F64Array(step.to_vec())
-    };
+    let calibration = &provenance.calibration;
+    for (name, value) in [
+        ("voltage_kv", calibration.voltage_kv.value),
+        ("semiangle_mrad", calibration.semiangle_mrad.value),
+        ("rotation_deg", calibration.rotation_deg.value),
+    ] {
+        builder.set_attr(name, AttrValue::F64(value));
+    }
+    for (name, pair) in [
+        ("scan_step_a", calibration.scan_step_a.value),
+        ("det_step_mrad", calibration.det_step_mrad.value),
+    ] {
+        builder.set_attr(name, AttrValue::F64Array(pair.to_vec()));
+    }
     let bytes = result
         .object
         .iter()
@@ -103,21 +129,21 @@ fn build(result: &ResultFile) -> Result<FileBuilder, String> {
         .with_shape(&shape(&result.object))
         .set_attr("units", text("1"))
         .set_attr("axes", text("scan_row,scan_col"))
-        .set_attr("step_a", of(shape(&result.object)));
-    let scan_axes = "scan_row,scan_col";
-    image(&mut builder, "phase", &result.phase_rad, "rad", scan_axes);
-    image(&mut builder, "amplitude", &result.amplitude, "1", scan_axes);
-    if let Some(mean_phase) = &result.mean_phase_rad {
-        image(&mut builder, "mean_phase", mean_phase, "rad", scan_axes);
+        .set_attr("step_a", step_a(result, &result.object));
+    let shown = [
+        ("phase", Some(&result.phase_rad), "rad"),
+        ("amplitude", Some(&result.amplitude), "1"),
+        ("mean_phase", result.mean_phase_rad.as_ref(), "rad"),
+    ];
+    for (name, array, units) in shown {
+        if let Some(array) = array {
+            image(&mut builder, name, array, units)
+                .set_attr("axes", text("scan_row,scan_col"))
+                .set_attr("step_a", step_a(result, array));
+        }
     }
-    let det_axes = "det_row,det_col";
-    image(
-        &mut builder,
-        "mean_pattern",
-        &result.mean_pattern,
-        "counts",
-        det_axes,
-    );
+    image(&mut builder, "mean_pattern", &result.mean_pattern, "counts")
+        .set_attr("axes", text("det_row,det_col"));
     bf_pixels(&mut builder, result);
     for (name, json) in [
         ("provenance", json_text(provenance)?),

@@ -2,6 +2,8 @@
 
 mod diffraction;
 pub(crate) mod draw;
+#[cfg(test)]
+mod literal;
 mod plane;
 mod record;
 mod specimen;

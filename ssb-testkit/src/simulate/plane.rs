@@ -116,7 +116,7 @@ pub(super) fn resample(field: &Array2<f64>, shape: [usize; 2]) -> Array2<f64> {
 /// The frequencies, with their shares, that transform index `i` of `n` stands for.
 fn split(i: usize, n: usize) -> Vec<(i64, f64)> {
     let g = signed(i, n);
-    if n % 2 == 0 && i == n / 2 {
+    if n.is_multiple_of(2) && i == n / 2 {
         vec![(g, 0.5), (-g, 0.5)]
     } else {
         vec![(g, 1.0)]

@@ -69,7 +69,10 @@ impl Counts {
     /// The largest count.
     #[must_use]
     pub fn max(&self) -> u32 {
-        with_counts!(self, array => array.iter().map(|v| u32::from(*v)).max().unwrap_or(0))
+        fn largest<T: Copy + Into<u32>>(array: &Array4<T>) -> u32 {
+            array.iter().map(|v| (*v).into()).max().unwrap_or(0)
+        }
+        with_counts!(self, array => largest(array))
     }
 
     /// Mean counts of every detector pixel.

@@ -117,10 +117,10 @@ fn lattice(field_a: [f64; 2], draws: &mut Draws) -> Vec<Column> {
                 let at_a = [0, 1].map(|axis| {
                     ([i, j][axis] as f64 + place[axis]) * cell_a[axis] + 0.05 * draws.normal()
                 });
-                // Three columns in a hundred are vacant, three half filled.
+                // Four columns in a hundred are vacant, four half filled.
                 let filled = match draws.uniform() {
-                    u if u < 0.03 => 0.0,
-                    u if u < 0.06 => 0.5,
+                    u if u < 0.04 => 0.0,
+                    u if u < 0.08 => 0.5,
                     _ => 1.0,
                 };
                 columns.push(Column {

@@ -1,0 +1,120 @@
+//! `devices`, `inspect`, `simulate`: what there is, and where values come from.
+
+use crate::simulated::{Data, document, done, program, told};
+
+#[test]
+fn devices_lists_every_backend_and_the_choice() {
+    let run = program().args(["devices", "--json"]).output().unwrap();
+    let list = document(&run);
+    let names: Vec<&str> = list["backends"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|b| b["name"].as_str().unwrap())
+        .collect();
+    assert!(
+        names.contains(&"cpu") && names.contains(&"oracle"),
+        "{names:?}"
+    );
+    assert_ne!(list["auto"]["backend"], "oracle");
+}
+
+#[test]
+fn inspect_tells_values_with_their_origin() {
+    let data = Data::new();
+    let plain = done("inspect", &data.file, &[]);
+    assert_eq!(plain["shape"], serde_json::json!([24, 30, 20, 18]));
+    assert_eq!(plain["frames_found"], 720);
+    assert_eq!(plain["frames_expected"], 720);
+    assert_eq!(plain["masked_pixels"], 0);
+    assert!(plain.get("counts_sum").is_none());
+    let kv = &plain["calibration"]["voltage_kv"];
+    assert_eq!(kv["value"], 300.0);
+    assert!(kv["source"].as_str().unwrap().starts_with("file:/"), "{kv}");
+
+    let full = done(
+        "inspect",
+        &data.file,
+        &["--counts", "--rotation-deg", "-27", "--voltage-kv=200"],
+    );
+    assert_eq!(full["calibration"]["rotation_deg"]["value"], -27.0);
+    assert_eq!(full["calibration"]["voltage_kv"]["source"], "argument");
+    assert_eq!(full["calibration"]["voltage_kv"]["file"]["value"], 300.0);
+    assert_eq!(full["sha256_le"].as_str().unwrap().len(), 64);
+    assert!(
+        full["counts_sum"].is_u64() && full["max_count"].is_u64(),
+        "{full}"
+    );
+    let bf = &full["bf"];
+    assert!(bf["pixels"].as_u64().unwrap() > 60, "{bf}");
+    assert!(
+        (bf["center_px"][0].as_f64().unwrap() - 9.5).abs() < 0.5,
+        "{bf}"
+    );
+}
+
+#[test]
+fn every_layout_holds_the_same_counts() {
+    let mut hashes = Vec::new();
+    for layout in ["plain", "arina", "emd"] {
+        let data = Data::of(&[
+            "--scan-shape=10x12",
+            "--det-shape=16x14",
+            "--layout",
+            layout,
+        ]);
+        let master = data.path("scan_master.h5");
+        let file = if layout == "arina" {
+            &master
+        } else {
+            &data.file
+        };
+        let found = done("inspect", file, &["--counts"]);
+        assert_eq!(
+            found["shape"],
+            serde_json::json!([10, 12, 16, 14]),
+            "{layout}"
+        );
+        hashes.push(found["sha256_le"].as_str().unwrap().to_owned());
+        let truth = std::fs::read_to_string(data.path("scan_truth.json")).unwrap();
+        let truth: serde_json::Value = serde_json::from_str(&truth).unwrap();
+        assert_eq!(truth["candidate"]["C10_nm"], 9.0);
+        assert!(data.path("scan_truth_phase.npy").exists());
+    }
+    assert!(hashes.iter().all(|h| *h == hashes[0]), "{hashes:?}");
+}
+
+#[test]
+fn quiet_is_quiet_and_json_is_alone() {
+    let data = Data::new();
+    let candidates = data.write("c.json", r#"[{"C10_nm": 9}]"#);
+    let run = program()
+        .args(["eval", data.file.to_str().unwrap(), "--quiet", "--json"])
+        .args(["--candidates", candidates.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(run.status.success());
+    document(&run);
+    assert!(run.stderr.is_empty(), "{}", told(&run));
+}
+
+#[test]
+fn suspicious_calibration_is_said() {
+    let data = Data::new();
+    let candidates = data.write("c.json", r#"[{"C10_nm": 9, "phi12_rad": 11}]"#);
+    let run = program()
+        .args(["eval", data.file.to_str().unwrap(), "--det-step-mrad=3.6"])
+        .args(["--candidates", candidates.to_str().unwrap()])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{stderr}");
+    for word in [
+        "semi-angle is 30 mrad",
+        "det_step_mrad: using",
+        "full turn",
+        "auto chose",
+    ] {
+        assert!(stderr.contains(word), "{word}: {stderr}");
+    }
+}

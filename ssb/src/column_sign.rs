@@ -80,8 +80,9 @@ mod tests {
         let score = column_sign(dark.view());
         assert_eq!(score.state, ColumnState::Reversed);
         assert!((score.score + column_sign(atoms.view()).score).abs() < 1e-12);
-        let wave =
-            Array2::from_shape_fn((32, 32), |(r, _)| (r as f64 * 0.392_699_081_698_724).sin());
+        let wave = Array2::from_shape_fn((32, 32), |(r, _)| {
+            (r as f64 * std::f64::consts::FRAC_PI_8).sin()
+        });
         assert_eq!(column_sign(wave.view()).state, ColumnState::Inconclusive);
         let flat = column_sign(Array2::<f64>::zeros((4, 4)).view());
         assert_eq!(flat.score, 0.0);

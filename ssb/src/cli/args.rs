@@ -21,7 +21,7 @@ pub enum Verb {
     /// List backends and devices: usable or why not
     Devices(DevicesArgs),
     /// Layout, shapes, frames, mask, calibration with its origin, bright-field disk
-    Inspect(InspectArgs),
+    Inspect(Box<InspectArgs>),
     /// Write simulated data with a known answer
     Simulate(Box<SimulateArgs>),
     /// Reconstruct with known aberrations, no search

@@ -58,7 +58,9 @@ impl ExactSearch<'_> {
     }
 
     fn sample(&mut self) -> Result<(), Error> {
-        let start = self.study.propose(&[self.space.start.clone()], "start")?;
+        let start = self
+            .study
+            .propose(std::slice::from_ref(&self.space.start), "start")?;
         self.settle(&start)?;
         loop {
             let done = self.study.trials().len() as u64;

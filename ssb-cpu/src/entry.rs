@@ -27,10 +27,21 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
+/// The vectors that the kernels are compiled for on this machine.
+fn vectors() -> &'static str {
+    let arch = format!("{:?}", pulp::Arch::new());
+    let name = arch.split(['(', ' ']).next().unwrap_or_default();
+    match name {
+        "V3" => "AVX2",
+        "Neon" => "NEON",
+        _ => "baseline vectors",
+    }
+}
+
 fn devices() -> Vec<Device> {
     vec![Device {
         index: 0,
-        name: format!("{} cores, {:?}", cores(), pulp::Arch::new()),
+        name: format!("{} cores, {}", cores(), vectors()),
         memory_bytes: None,
         software: false,
         unusable: None,

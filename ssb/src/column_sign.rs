@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum ColumnState {
     /// Columns are bright: the score is above 0.2.
-    Bright,
+    Positive,
     /// Columns are dark: below -0.2; the rotation may be off by 180 degrees.
     Reversed,
     /// Between -0.2 and 0.2.
@@ -34,7 +34,7 @@ pub struct ColumnSign {
 /// use ndarray::Array2;
 /// let mut phase = Array2::<f64>::zeros((8, 8));
 /// phase[(3, 4)] = 1.0;
-/// assert_eq!(ssb::column_sign(phase.view()).state, ssb::ColumnState::Bright);
+/// assert_eq!(ssb::column_sign(phase.view()).state, ssb::ColumnState::Positive);
 /// ```
 #[must_use]
 pub fn column_sign(phase_rad: ArrayView2<'_, f64>) -> ColumnSign {
@@ -58,7 +58,7 @@ pub fn column_sign(phase_rad: ArrayView2<'_, f64>) -> ColumnSign {
     let state = if score < -0.2 {
         ColumnState::Reversed
     } else if score > 0.2 {
-        ColumnState::Bright
+        ColumnState::Positive
     } else {
         ColumnState::Inconclusive
     };
@@ -75,7 +75,7 @@ mod tests {
         let atoms = Array2::from_shape_fn((32, 32), |(r, c)| {
             (-0.5 * ((r as f64 % 8.0 - 4.0).powi(2) + (c as f64 % 8.0 - 4.0).powi(2))).exp()
         });
-        assert_eq!(column_sign(atoms.view()).state, ColumnState::Bright);
+        assert_eq!(column_sign(atoms.view()).state, ColumnState::Positive);
         let dark = atoms.mapv(|x| -x);
         let score = column_sign(dark.view());
         assert_eq!(score.state, ColumnState::Reversed);

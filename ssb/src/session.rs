@@ -277,7 +277,7 @@ impl Session {
             let object = self.object(&fit.best, 1)?;
             let sign = column_sign(object.mapv(Complex64::arg).view());
             match sign.state {
-                ColumnState::Bright => {}
+                ColumnState::Positive => {}
                 ColumnState::Reversed => fit.warnings.push(format!(
                     "column sign: atom columns are dark in phase (score {:.2}); the scan rotation \
                      may be off by 180 degrees; nothing was flipped",

@@ -50,7 +50,7 @@ fn a_fit_finds_the_truth_and_is_reused() {
     assert_eq!(fit["reused"], false);
     assert_eq!(fit["search"]["C10_nm"], serde_json::json!([-25.0, 25.0]));
     assert_eq!(
-        fit["column_sign"]["state"], "bright",
+        fit["column_sign"]["state"], "positive",
         "{}",
         fit["column_sign"]
     );

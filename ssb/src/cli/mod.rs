@@ -1,6 +1,7 @@
 //! The `ssb` program: one file a verb; JSON on stdout, everything for people on stderr.
 
 mod args;
+mod argument_groups;
 mod console;
 mod demo;
 mod devices;

@@ -1,5 +1,6 @@
 //! A data set prepared on a backend: evaluate, fit, reconstruct.
 
+use std::borrow::Borrow;
 use std::sync::{Mutex, MutexGuard};
 
 use ssb_core::ndarray::Array2;
@@ -111,7 +112,7 @@ impl Session {
     /// # Errors
     /// As [`Acquisition::gather`] and [`Session::of`].
     pub fn prepare(
-        source: &Source,
+        source: impl Borrow<Source>,
         calibration: CalibrationHints,
         backend: Backend,
     ) -> Result<Self, Error> {
@@ -120,7 +121,7 @@ impl Session {
             calibration,
             ..AcquisitionOptions::default()
         };
-        let acquisition = Acquisition::gather(source, &options, &control)?;
+        let acquisition = Acquisition::gather(source.borrow(), &options, &control)?;
         Self::of(acquisition, &backend, &PrepareOptions::default(), &control)
     }
 
@@ -260,9 +261,7 @@ impl Session {
         let mut evaluator = self.evaluator()?;
         let mut fit = fit::search(&mut **evaluator, semiangle_rad, options, &self.control)?;
         drop(evaluator);
-        if let Some(limit) = self.beyond_sampling(&fit.best) {
-            fit.warnings.push(limit);
-        }
+        fit.warnings.extend(self.doubts(&fit.best.aberrations));
         if fit.cancelled {
             return Ok(fit);
         }
@@ -293,24 +292,41 @@ impl Session {
         Ok(fit)
     }
 
-    /// Numerics section 8: the probe must fit the field, and a detector pixel washes out detail
-    /// finer than `1 / (2 C dalpha)`.
-    fn beyond_sampling(&self, candidate: &Candidate) -> Option<String> {
+    /// What the size of fitted aberrations says against them (numerics section 8).
+    fn doubts(&self, aberrations: &Aberrations) -> Vec<String> {
         let g = &self.facts.geometry;
-        let step = g.det_step_rad[0].max(g.det_step_rad[1]);
+        let size_a = aberrations.get(0).magnitude_a.abs() + aberrations.get(1).magnitude_a.abs();
+        let mut doubts = Vec::new();
+        // A pixel of `dalpha` washes out detail finer than 1 / (2 C dalpha), here 2 Å.
+        let washed_out_a = 1.0 / g.det_step_rad[0].max(g.det_step_rad[1]);
         let field_a = (g.scan_shape[0] as f64 * g.scan_step_a[0])
             .min(g.scan_shape[1] as f64 * g.scan_step_a[1]);
-        let limit_a = (1.0 / (2.0 * 0.5 * step)).min(field_a / (4.0 * g.semiangle_rad));
-        let ab = &candidate.aberrations;
-        let size_a = ab.get(0).magnitude_a.abs() + ab.get(1).magnitude_a.abs();
-        (size_a > limit_a).then(|| {
-            format!(
-                "sampling: |C10| + C12 = {:.1} nm is more than the {:.1} nm that this detector \
-                 step and field of view can show",
-                size_a / 10.0,
-                limit_a / 10.0
-            )
-        })
+        let fills_field_a = field_a / (2.0 * g.semiangle_rad);
+        for (limit_a, why) in [
+            (washed_out_a, "a detector pixel washes out detail of 2 Å"),
+            (fills_field_a, "the probe is wider than the field of view"),
+        ] {
+            if size_a > limit_a {
+                doubts.push(format!(
+                    "sampling: |C10| + C12 is {:.1} nm; beyond {:.1} nm {why}",
+                    size_a / 10.0,
+                    limit_a / 10.0
+                ));
+            }
+        }
+        let edge_rad = std::f64::consts::PI / g.wavelength_a * g.semiangle_rad.powi(2) * size_a;
+        if edge_rad < 0.5
+            && aberrations.values()[2..]
+                .iter()
+                .all(|v| v.magnitude_a == 0.0)
+        {
+            doubts.push(
+                "nearly zero aberrations: on noisy data the loss is biased towards them; compare \
+                 the agreement S of other candidates (`ssb eval --objective agreement`)"
+                    .into(),
+            );
+        }
+        doubts
     }
 
     /// Reconstructs with given aberrations; nothing is fitted.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ssb_core::{Control, Evaluation, Evaluator};
 use ssb_optim::{
-    NelderMead, NelderMeadOptions, Score, StartOptions, Study, Trial, distinct_starts,
+    NelderMead, NelderMeadOptions, Score, StartOptions, Stop, Study, Trial, distinct_starts,
     leads_clearly, sampler,
 };
 
@@ -17,6 +17,24 @@ use crate::Error;
 pub const DEGENERATE_LIMIT: f64 = 0.05;
 
 const BATCH: usize = 2;
+
+/// What the refinements came to.
+struct Tally {
+    refinements: usize,
+    lowest: f64,
+    /// Whether the one that reached `lowest` stopped at its limit of evaluations.
+    unfinished: bool,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            refinements: 0,
+            lowest: f64::INFINITY,
+            unfinished: false,
+        }
+    }
+}
 
 /// A study whose trials are scored by the exact loss.
 struct ExactSearch<'a> {
@@ -74,7 +92,7 @@ impl ExactSearch<'_> {
     }
 
     /// Nelder-Mead from the best trial, and from further distinct ones until one leads clearly.
-    fn refine(&mut self, refinements: &mut usize) -> Result<(), Error> {
+    fn refine(&mut self, tally: &mut Tally) -> Result<(), Error> {
         let sampled = self.study.trials().to_vec();
         let options = StartOptions::default();
         let starts: Vec<Vec<f64>> = distinct_starts(&self.space.space, &sampled, &options)
@@ -85,7 +103,7 @@ impl ExactSearch<'_> {
             let simplex =
                 NelderMeadOptions::new(self.space.steps.clone(), self.space.tolerances.clone());
             let mut search = NelderMead::new(&self.space.space, start, simplex)?;
-            *refinements += 1;
+            tally.refinements += 1;
             while let Some(points) = search.ask() {
                 let task = format!("refine, start {} of up to {}", i + 1, starts.len());
                 self.control.report(&task, search.evaluations() as u64, 400);
@@ -96,6 +114,10 @@ impl ExactSearch<'_> {
             let Some((point, value)) = search.best() else {
                 continue;
             };
+            if value < tally.lowest {
+                tally.lowest = value;
+                tally.unfinished = search.stop() == Some(Stop::EvaluationLimit);
+            }
             if leads_clearly(&self.space.space, point, value, &sampled, &options) {
                 break;
             }
@@ -150,9 +172,9 @@ pub(crate) fn search(
         evaluations: HashMap::new(),
         total: options.trials as u64,
     };
-    let mut refinements = 0;
+    let mut tally = Tally::default();
     let outcome = run.sample().and_then(|()| match options.refine {
-        Refine::NelderMead => run.refine(&mut refinements),
+        Refine::NelderMead => run.refine(&mut tally),
         Refine::None => Ok(()),
     });
     let cancelled = match outcome {
@@ -179,6 +201,13 @@ pub(crate) fn search(
         .find(|t| t.number == number)
         .cloned()
         .ok_or_else(|| ssb_core::Error::Internal("the best trial was not evaluated".into()))?;
+    if tally.unfinished {
+        warnings.push(
+            "refinement: the best search stopped at its limit of 400 evaluations before its \
+             simplex was within the tolerances; start again from the result, or search fewer terms"
+                .into(),
+        );
+    }
     if trials.first().is_some_and(|t| !t.eligible) {
         warnings.push("start: it is degenerate and cannot be the best".into());
     }
@@ -191,7 +220,7 @@ pub(crate) fn search(
         gain: None,
         evaluations: run.study.evaluations(),
         agreement_evaluations: 0,
-        refinements,
+        refinements: tally.refinements,
         trials,
         start: space.candidate(&space.start),
         search: space.ranges.clone(),

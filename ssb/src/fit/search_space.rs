@@ -199,6 +199,19 @@ impl SearchSpace {
         for (range, value) in self.ranges.iter().zip(folded) {
             range.quantity.set(&mut aberrations, value);
         }
+        // A range that includes negative values has no twin in the space.
+        for range in self.ranges.iter().filter(|r| full_period(r)) {
+            let (angle, m) = (range.quantity, range.quantity.term().m);
+            let magnitude = Quantity::magnitude(angle.term_index());
+            let value = magnitude.get(&aberrations);
+            if value < 0.0 {
+                magnitude.set(&mut aberrations, -value);
+                let half = std::f64::consts::PI / f64::from(m);
+                let turned = angle.get(&aberrations) + half;
+                let turns = ((turned - range.low) / (2.0 * half)).floor();
+                angle.set(&mut aberrations, turned - turns * 2.0 * half);
+            }
+        }
         Candidate::thin(aberrations)
     }
 
@@ -311,6 +324,10 @@ mod tests {
             s.candidate(&[1.0, 6.0, std::f64::consts::FRAC_PI_2 - 1.0]),
         );
         assert_eq!(a, b);
+        let wide = SearchSpace::new(&options(&["C12=-9nm:9nm"], &[], &[]), ALPHA).unwrap();
+        let folded = wide.candidate(&[-6.0, -1.0]).aberrations.get(1);
+        assert!((folded.magnitude_a - 60.0).abs() < 1e-12);
+        assert!((folded.angle_rad - (std::f64::consts::FRAC_PI_2 - 1.0)).abs() < 1e-12);
         assert!(s.on_a_bound(&[40.0, 0.0, 1.5])[0].contains("C10"));
         assert!(s.on_a_bound(&[0.0, 0.0, 1.57]).is_empty());
     }

@@ -118,3 +118,32 @@ fn suspicious_calibration_is_said() {
         assert!(stderr.contains(word), "{word}: {stderr}");
     }
 }
+
+#[test]
+fn an_unknown_rotation_is_said_and_not_silently_zero() {
+    let data = Data::new();
+    let stack = data.path("stack.npy");
+    let frames = ssb::ndarray::Array4::<f32>::from_shape_fn((8, 8, 20, 18), |(r, c, kr, kc)| {
+        let inside = (kr as f32 - 9.5).hypot(kc as f32 - 8.5) < 6.0;
+        f32::from(inside) * (50.0 + ((r * 3 + c * 5 + kr * kc) % 7) as f32)
+    });
+    ssb_io::npy::write_f32(&stack, frames.view()).unwrap();
+    let candidates = data.write("c.json", r#"[{"C10_nm": 9}]"#);
+    let mut args = vec![
+        "--candidates",
+        candidates.to_str().unwrap(),
+        "--voltage-kv=300",
+        "--semiangle-mrad=30",
+        "--scan-step-a=0.3",
+        "--det-step-mrad=5",
+    ];
+    let mentions = |args: &[&str]| {
+        done("eval", &stack, args)["warnings"]
+            .to_string()
+            .contains("rotation_deg")
+    };
+    assert!(mentions(&args));
+    args.extend(["--rotation-deg", "-27"]);
+    assert!(!mentions(&args));
+    assert!(done("inspect", &stack, &[])["calibration"]["rotation_deg"]["value"].is_null());
+}

@@ -75,7 +75,7 @@ fn the_independent_reference_is_met() {
             }
             if let Some(expected) = case.agreement {
                 let found = evaluator
-                    .agreements(&[case.candidate.clone()], &control)
+                    .agreements(std::slice::from_ref(&case.candidate), &control)
                     .unwrap()[0];
                 let error = (found / expected - 1.0).abs();
                 assert!(

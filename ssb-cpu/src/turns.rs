@@ -67,7 +67,7 @@ mod tests {
             let turns = f64::from(half_turns) / 2.0;
             assert_eq!(sin_cos_turns(turns).0, 0.0);
             let tiny = sin_cos_turns(turns + 1e-9).0.abs();
-            assert!((tiny / 6.283_185_3e-9 - 1.0).abs() < 1e-6, "{tiny}");
+            assert!((tiny / 6.283_185e-9 - 1.0).abs() < 1e-6, "{tiny}");
         }
         assert_eq!(sin_cos_turns(0.25).1, 0.0);
     }

@@ -9,6 +9,7 @@ mod npy;
 mod plain;
 mod py4dstem;
 mod units;
+mod velox;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub(crate) static FORMATS: &[Format] = &[
     dectris::FORMAT,
     py4dstem::FORMAT,
     berkeley::FORMAT,
+    velox::FORMAT,
     plain::FORMAT,
 ];
 

@@ -9,6 +9,9 @@ use serde_json::Value;
 use crate::terms::TermPart;
 use crate::{Angle, Error, Length, TERMS, term_by_name};
 
+/// Largest depth spread that is taken, 1 mm: beyond it the model leaves no signal.
+pub const MAX_DEPTH_SPREAD_NM: f64 = 1e6;
+
 /// One coefficient with its angle. Length in Å, angle in radians.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Aberration {
@@ -153,9 +156,9 @@ impl Candidate {
             },
             "depth_spread_nm" => {
                 self.depth_spread_nm = number(value)?;
-                if self.depth_spread_nm < 0.0 {
+                if !(0.0..=MAX_DEPTH_SPREAD_NM).contains(&self.depth_spread_nm) {
                     return Err(format!(
-                        "depth_spread_nm: expected 0 or more, found {value}"
+                        "depth_spread_nm: expected 0 to {MAX_DEPTH_SPREAD_NM}, found {value}"
                     ));
                 }
             }
@@ -167,8 +170,11 @@ impl Candidate {
                 })?;
                 match (term_by_name(name).map_err(|e| e.to_string())?, unit) {
                     (TermPart::Magnitude(i, sign), "nm") => {
-                        self.aberrations.values[i].magnitude_a =
-                            Length::from_nm(sign * number(value)?).a();
+                        let length = Length::from_nm(sign * number(value)?);
+                        if !length.is_credible() {
+                            return Err(format!("{key}: expected at most 1e9 nm, found {value}"));
+                        }
+                        self.aberrations.values[i].magnitude_a = length.a();
                     }
                     (TermPart::Angle(i), "rad") => {
                         self.aberrations.values[i].angle_rad = number(value)?;
@@ -249,6 +255,8 @@ mod tests {
             (r#"{"C10_nm":"15"}"#, "number"),
             (r#"{"tilt_mrad":3}"#, "tilt_mrad"),
             (r#"{"depth_spread_nm":-1}"#, "depth_spread_nm"),
+            (r#"{"depth_spread_nm":1e300}"#, "depth_spread_nm"),
+            (r#"{"C10_nm":1e300}"#, "1e9 nm"),
         ] {
             let message = serde_json::from_str::<Candidate>(text)
                 .unwrap_err()

@@ -57,6 +57,13 @@ macro_rules! columns {
                     })*
                 }
             }
+            fn varies(&self) -> bool {
+                match self {
+                    $(Self::$variant(a) => a.rows().into_iter().any(|row| {
+                        row.first().is_some_and(|first| row.iter().any(|v| v != first))
+                    }),)*
+                }
+            }
             fn first_non_finite(&self) -> Option<(usize, usize)> {
                 match self { $(Self::$variant(a) => first_non_finite(a),)* }
             }
@@ -177,6 +184,12 @@ impl Evidence {
         self.columns.sum(b)
     }
 
+    /// Whether any column varies over the scan; without that there is no phase.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        self.columns.varies()
+    }
+
     /// The DC value `mean_b G_b(0)` that replaces every `C_b(0)`.
     #[must_use]
     pub fn dc(&self) -> f64 {
@@ -198,6 +211,19 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_that_are_flat_do_not_vary() {
+        // Columns may differ from each other: each is compared with itself.
+        let mut a = Array2::<u16>::from_shape_fn((2, 6), |(b, _)| b as u16);
+        assert!(
+            !Evidence::new([2, 3], Columns::U16(a.clone()))
+                .unwrap()
+                .varies()
+        );
+        a[(1, 5)] += 1;
+        assert!(Evidence::new([2, 3], Columns::U16(a)).unwrap().varies());
+    }
 
     #[test]
     fn nan_is_refused_with_its_place() {

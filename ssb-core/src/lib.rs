@@ -26,7 +26,7 @@ pub use backend::{
 };
 pub use bf_disk::{BfDisk, BfOptions, select_bf};
 pub use calibration::{Calibration, CalibrationHints, Sourced, merge_calibration};
-pub use candidate::{Aberration, Aberrations, Candidate};
+pub use candidate::{Aberration, Aberrations, Candidate, MAX_DEPTH_SPREAD_NM};
 pub use chi::{ChiPolynomial, EvenOdd, PHASE_DEGREE};
 pub use control::{Control, Progress};
 pub use error::Error;

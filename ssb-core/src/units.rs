@@ -37,6 +37,11 @@ impl Length {
     pub const fn a(self) -> f64 {
         self.a
     }
+    /// Whether it is at most 1 m: beyond that no phase of an aberration has a correct digit.
+    #[must_use]
+    pub const fn is_credible(self) -> bool {
+        self.a.abs() <= 1e10
+    }
     /// In nm.
     #[must_use]
     pub const fn nm(self) -> f64 {
@@ -134,7 +139,17 @@ impl FromStr for Length {
             "mm" => 1e7,
             _ => return Err(bad("length", text, expected)),
         };
-        Ok(Self::from_a(value * a_per_unit))
+        let length = Self::from_a(value * a_per_unit);
+        if length.is_credible() {
+            Ok(length)
+        } else {
+            Err(Error::BadValue {
+                object: "length".into(),
+                expected: "at most 1 m".into(),
+                found: text.into(),
+                action: "check the unit".into(),
+            })
+        }
     }
 }
 
@@ -186,6 +201,8 @@ mod tests {
             "nan nm",
             "infnm",
             "1e400nm",
+            "1e300nm",
+            "-1001mm",
         ] {
             assert!(text.parse::<Length>().is_err(), "{text}");
         }

@@ -197,6 +197,23 @@ impl Acquisition {
 
     /// Takes the counts out for a backend; the rest stays.
     pub(crate) fn into_problem(self) -> Result<(Problem, AcquisitionFacts), Error> {
+        // The phase variance compares bright-field pixels, and their counts over the scan.
+        if self.evidence.len() < 2 || !self.evidence.varies() {
+            return Err(ssb_core::Error::BadEvidence {
+                object: "bright-field counts".into(),
+                expected: "two or more pixels whose counts vary over the scan".into(),
+                found: if self.evidence.len() < 2 {
+                    "a disk of one pixel (a hot pixel?)".into()
+                } else {
+                    format!("{} pixels with constant counts", self.evidence.len())
+                },
+                action:
+                    "give --bf-center and --bf-radius-px, mask hot pixels with --mask, or check \
+                         the data"
+                        .into(),
+            }
+            .into());
+        }
         let problem = Problem::new(self.geometry.clone(), self.evidence)?;
         let facts = AcquisitionFacts {
             calibration: self.calibration,

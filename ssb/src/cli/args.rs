@@ -77,7 +77,7 @@ pub struct InspectArgs {
     #[arg(long)]
     pub counts: bool,
     /// Host threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = values::positive)]
+    #[arg(long, value_name = "N", value_parser = values::threads)]
     pub threads: Option<usize>,
     #[command(flatten)]
     pub talk: TalkArgs,

@@ -32,7 +32,7 @@ pub struct BackendArgs {
     #[arg(long, value_name = "INDEX")]
     pub device: Option<usize>,
     /// Host threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = values::positive)]
+    #[arg(long, value_name = "N", value_parser = values::threads)]
     pub threads: Option<usize>,
     /// Memory budget of host and device, e.g. 16GiB
     #[arg(long, value_name = "BYTES", value_parser = values::bytes)]

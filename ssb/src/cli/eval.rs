@@ -76,6 +76,7 @@ pub fn run(a: &EvalArgs, console: &Console) -> Result<Ending, Error> {
     let list = candidates(&a.candidates, console)?;
     for path in a.save_phase.iter().chain(&a.save_object) {
         writing::check_place(path)?;
+        writing::check_not_data(path, &[&a.data.file, &a.candidates])?;
     }
     if ![1, 2, 3, 4, 8].contains(&a.upsample) {
         return Err(Error::request(

@@ -41,7 +41,9 @@ type Outcome = (bool, Result<Ending, Error>);
 
 fn later(name: &str, args: &LaterArgs) -> Outcome {
     let error = Error::not_yet(format!("`ssb {name}`"), "`ssb --help` lists what works");
-    (args.json, Err(error))
+    // The arguments of a later version are not parsed yet.
+    let json = args.json || args.rest.iter().any(|a| a == "--json");
+    (json, Err(error))
 }
 
 fn talking(talk: &TalkArgs, verb: impl FnOnce(&Console) -> Result<Ending, Error>) -> Outcome {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use ssb_core::{
-    Aberrations, Backend, BfOptions, CalibrationHints, Candidate, PrepareOptions, Sourced,
+    Aberrations, Backend, BfOptions, CalibrationHints, Candidate, MAX_DEPTH_SPREAD_NM,
+    PrepareOptions, Sourced,
 };
 use ssb_io::{MaskChoice, OpenOptions, ScanOrder};
 
@@ -133,11 +134,11 @@ pub fn candidate(a: &AberrationArgs, console: &Console) -> Result<Candidate, Err
         setting.quantity.set(&mut aberrations, setting.value);
     }
     let depth_spread_nm = a.depth_spread_nm.unwrap_or(0.0);
-    if !(depth_spread_nm.is_finite() && depth_spread_nm >= 0.0) {
+    if !(0.0..=MAX_DEPTH_SPREAD_NM).contains(&depth_spread_nm) {
         return Err(Error::request(
             "--depth-spread-nm",
             format!("{depth_spread_nm} nm is not a thickness"),
-            "give 0 or more",
+            format!("give 0 to {MAX_DEPTH_SPREAD_NM}"),
         ));
     }
     let candidate = Candidate {

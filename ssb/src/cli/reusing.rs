@@ -11,25 +11,22 @@ use super::console::Console;
 use super::writing;
 use crate::Error;
 
-/// Refuses an output that is the data file itself, or a file that is no result.
+/// Refuses an output that exists and is no result of this program: it may be the data, a file that
+/// a master links to, or anything else that cannot be computed again.
 pub fn check_output(a: &ResultArgs, data: &Path) -> Result<(), Error> {
     writing::check_place(&a.output)?;
-    let same = |x: &Path, y: &Path| match (x.canonicalize(), y.canonicalize()) {
-        (Ok(x), Ok(y)) => x == y,
-        _ => false,
-    };
-    if same(&a.output, data) {
+    if writing::same(&a.output, data) {
         return Err(Error::output(
             &a.output,
             "it is the data file itself",
             "choose another name",
         ));
     }
-    if a.output.exists() && !a.force && ResultFile::read_provenance(&a.output).is_err() {
+    if a.output.exists() && ResultFile::read_provenance(&a.output).is_err() {
         return Err(Error::output(
             &a.output,
             "it exists and is not a result of this program",
-            "choose another name, or replace it with --force",
+            "choose another name, or remove it first",
         ));
     }
     Ok(())

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
+use super::writing;
 use crate::Error;
 
 /// A trace, or nothing when none was asked for.
@@ -21,6 +22,8 @@ impl Trace {
     pub fn open(path: Option<&Path>) -> Result<Self, Error> {
         let file = path
             .map(|p| {
+                // A data file named by mistake would be emptied.
+                writing::check_trace(p)?;
                 File::create(p)
                     .map(BufWriter::new)
                     .map_err(|e| Error::output(p, e, "choose another --trace file"))

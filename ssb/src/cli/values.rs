@@ -1,5 +1,7 @@
 //! Values of arguments: shapes, pairs, sizes in bytes.
 
+const MAX_THREADS: usize = 1024;
+
 /// `RxC` or `R,C`.
 pub fn shape(text: &str) -> Result<[usize; 2], String> {
     let parts: Vec<&str> = text.split(['x', 'X', ',', '×']).collect();
@@ -45,6 +47,16 @@ pub fn positive(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|n| *n > 0)
         .ok_or_else(|| format!("expected a whole number of 1 or more, found `{text}`"))
+}
+
+/// A number of threads; far more than the cores only wait for each other.
+pub fn threads(text: &str) -> Result<usize, String> {
+    match positive(text) {
+        Ok(n) if n <= MAX_THREADS => Ok(n),
+        _ => Err(format!(
+            "expected a whole number from 1 to {MAX_THREADS}, found `{text}`"
+        )),
+    }
 }
 
 /// Bytes: `16GiB`, `500MB`, `1.5G` (GiB), or a plain number.
@@ -128,5 +140,6 @@ mod tests {
             assert!(bytes(text).is_err(), "{text}");
         }
         assert!(trial_choice("worst=5").is_err() && positive("0").is_err());
+        assert!(threads("0").is_err() && threads("1025").is_err() && threads("64") == Ok(64));
     }
 }

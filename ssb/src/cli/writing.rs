@@ -1,6 +1,6 @@
 //! Places to write to: checked before long work, filled in one step at its end.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
@@ -12,10 +12,72 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// Whether both names lead to one file.
+pub fn same(x: &Path, y: &Path) -> bool {
+    match (x.canonicalize(), y.canonicalize()) {
+        (Ok(x), Ok(y)) => x == y,
+        _ => false,
+    }
+}
+
+/// Refuses to replace an input, or an HDF5 file (data or a result) by something that is none.
+pub fn check_not_data(path: &Path, inputs: &[&Path]) -> Result<(), Error> {
+    if inputs.iter().any(|input| same(path, input)) {
+        return Err(Error::output(
+            path,
+            "it is an input of this command",
+            "choose another name",
+        ));
+    }
+    if is_hdf5(path) {
+        return Err(Error::output(
+            path,
+            "it exists and is an HDF5 file",
+            "choose another name",
+        ));
+    }
+    Ok(())
+}
+
+fn is_hdf5(path: &Path) -> bool {
+    let mut start = [0; 8];
+    path.is_file()
+        && std::fs::File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
+        && &start == b"\x89HDF\r\n\x1a\n"
+}
+
+/// Refuses to empty a file that is no earlier trace (JSON lines).
+pub fn check_trace(path: &Path) -> Result<(), Error> {
+    let mut first = [0];
+    let foreign = path.is_file()
+        && std::fs::File::open(path)
+            .and_then(|mut file| file.read_exact(&mut first))
+            .is_ok()
+        && &first != b"{";
+    if foreign {
+        return Err(Error::output(
+            path,
+            "it exists and is no trace",
+            "choose another --trace file",
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses a place that cannot be written, before anything is computed; leaves nothing behind.
 pub fn check_place(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         return Err(Error::output(path, "it is a folder", "give a file name"));
+    }
+    // A device or a pipe would be replaced by a file, not written to.
+    if path.exists() && !path.is_file() {
+        return Err(Error::output(
+            path,
+            "it is a device or a pipe, not a file",
+            "give a file name",
+        ));
     }
     let folder = folder_of(path);
     if !folder.is_dir() {

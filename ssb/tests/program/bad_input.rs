@@ -242,6 +242,11 @@ fn what_later_versions_do_is_said() {
         let document = crate::simulated::document(&run);
         assert_eq!(document["error"]["kind"], "not_yet");
     }
+    let run = program()
+        .args(["parity", "--backend", "cpu", "--json"])
+        .output()
+        .unwrap();
+    assert_eq!(crate::simulated::document(&run)["error"]["kind"], "not_yet");
     for args in [
         ["--method=guided"],
         ["--refine=gradient"],
@@ -253,6 +258,90 @@ fn what_later_versions_do_is_said() {
         assert_eq!(kind, "not_yet");
         assert!(message.starts_with("not yet: "), "{message}");
     }
+}
+
+#[test]
+fn inputs_are_never_replaced() {
+    let data = Data::new();
+    let candidates = data.write("c.json", r#"[{"C10_nm": 9}]"#);
+    let text = data.write("notes.txt", "not a result\n");
+    let kept = |path: &std::path::Path| std::fs::read(path).unwrap();
+    let before = [&data.file, &candidates, &text].map(|p| kept(p));
+    let listing = data.listing();
+    let (file, list, notes) = (
+        data.file.to_str().unwrap(),
+        candidates.to_str().unwrap(),
+        text.to_str().unwrap(),
+    );
+    for (verb, args) in [
+        ("eval", vec!["--candidates", list, "--save-phase", file]),
+        ("eval", vec!["--candidates", list, "--save-object", list]),
+        ("eval", vec!["--candidates", list, "--trace", file]),
+        ("eval", vec!["--candidates", list, "--trace", notes]),
+        ("reconstruct", vec!["-o", file, "--force"]),
+        ("reconstruct", vec!["-o", notes, "--force"]),
+        ("fit", vec!["-o", notes, "--force"]),
+    ] {
+        let (code, document) = json(verb, &data.file, &args);
+        assert_eq!(code, 1, "{verb} {args:?}: {document}");
+        assert_eq!(document["error"]["kind"], "output");
+        assert_eq!([&data.file, &candidates, &text].map(|p| kept(p)), before);
+        assert_eq!(data.listing(), listing);
+    }
+    // A figure does not take the place of its own result.
+    let result = data.path("r.h5");
+    let out = result.to_str().unwrap();
+    crate::simulated::done("reconstruct", &data.file, &["-o", out]);
+    let bytes = kept(&result);
+    let (code, document) = json("show", &result, &["-o", out]);
+    assert_eq!(code, 1, "{document}");
+    assert_eq!(kept(&result), bytes);
+}
+
+#[cfg(unix)]
+#[test]
+fn sockets_and_devices_are_no_outputs() {
+    let data = Data::new();
+    // A socket stands for every special file: a rename would take its place.
+    let path = data.path("socket");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let (code, document) = json(
+        "reconstruct",
+        &data.file,
+        &["--force", "-o", path.to_str().unwrap()],
+    );
+    assert_eq!(code, 1, "{document}");
+    assert_eq!(document["error"]["kind"], "output");
+    assert!(std::os::unix::net::UnixStream::connect(&path).is_ok());
+}
+
+#[test]
+fn counts_without_information() {
+    let data = Data::new();
+    let file = data.path("flat.npy");
+    let disk = |kr: usize, kc: usize| (kr as f32 - 9.5).hypot(kc as f32 - 8.5) < 6.0;
+    let mut counts =
+        Array4::<f32>::from_shape_fn(
+            (8, 8, 20, 18),
+            |(_, _, kr, kc)| {
+                if disk(kr, kc) { 50.0 } else { 0.0 }
+            },
+        );
+    let save = |counts: &Array4<f32>| {
+        let frames = counts.to_shape((64, 20, 18)).unwrap();
+        ssb_io::npy::write_f32(&file, frames.view()).unwrap();
+    };
+    let args = [&CALIBRATION[..], &["--scan-shape=8x8"]].concat();
+    save(&counts);
+    let (kind, message) = refused(&data, &file, &args);
+    assert_eq!(kind, "bad_evidence");
+    assert!(message.contains("constant counts"), "{message}");
+    // One hot pixel outshines the disk: it alone is found.
+    counts.slice_mut(ndarray::s![.., .., 9, 8]).fill(65_535.0);
+    save(&counts);
+    let (kind, message) = refused(&data, &file, &args);
+    assert_eq!(kind, "bad_evidence");
+    assert!(message.contains("hot pixel"), "{message}");
 }
 
 #[test]

@@ -27,6 +27,15 @@ pub struct BfDisk {
     pub pixels: Vec<[u32; 2]>,
 }
 
+impl BfDisk {
+    /// Whether a detector pixel (row, col) lies within the radius, selected or not.
+    #[must_use]
+    pub fn contains(&self, pixel: [u32; 2]) -> bool {
+        let [row, col] = [0, 1].map(|i| f64::from(pixel[i]) - self.center_px[i]);
+        row * row + col * col <= self.radius_px * self.radius_px
+    }
+}
+
 fn no_disk(problem: impl Into<String>) -> Error {
     Error::NoDisk {
         problem: problem.into(),

@@ -1,8 +1,8 @@
 //! Aberrations and candidates: what one evaluation of the objective is given.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use serde::de::Error as _;
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -218,10 +218,27 @@ impl Serialize for Candidate {
 
 impl<'de> Deserialize<'de> for Candidate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let map = BTreeMap::<String, Value>::deserialize(deserializer)?;
-        let mut candidate = Self::default();
-        for (key, value) in &map {
-            candidate.put(key, value).map_err(D::Error::custom)?;
+        deserializer.deserialize_map(CandidateVisitor)
+    }
+}
+
+struct CandidateVisitor;
+
+impl<'de> Visitor<'de> for CandidateVisitor {
+    type Value = Candidate;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a candidate, e.g. {\"C10_nm\": 15, \"C12_nm\": 6, \"phi12_rad\": 0.5}")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Candidate, A::Error> {
+        let mut candidate = Candidate::default();
+        let mut seen = BTreeSet::new();
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            candidate.put(&key, &value).map_err(A::Error::custom)?;
+            if let Some(twice) = seen.replace(key) {
+                return Err(A::Error::custom(format!("{twice}: given twice")));
+            }
         }
         Ok(candidate)
     }
@@ -255,6 +272,7 @@ mod tests {
             (r#"{"C10_nm":"15"}"#, "number"),
             (r#"{"tilt_mrad":3}"#, "tilt_mrad"),
             (r#"{"depth_spread_nm":-1}"#, "depth_spread_nm"),
+            (r#"{"C10_nm":1,"C10_nm":2}"#, "given twice"),
             (r#"{"depth_spread_nm":1e300}"#, "depth_spread_nm"),
             (r#"{"C10_nm":1e300}"#, "1e9 nm"),
         ] {

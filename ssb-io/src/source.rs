@@ -31,6 +31,8 @@ pub struct MeanPattern {
     pub saturated_pixels: usize,
     /// NaN and infinities in pixels that are not masked.
     pub non_finite: u64,
+    /// The pixels (row, col) that hold them.
+    pub non_finite_pixels: Vec<[u32; 2]>,
 }
 
 /// An opened data set: everything known about it, no samples read yet.
@@ -292,6 +294,7 @@ impl Source {
             max_count: 0.0,
             saturated_pixels: 0,
             non_finite: 0,
+            non_finite_pixels: Vec::new(),
         };
         let mut largest = f64::NEG_INFINITY;
         for (place, total) in totals.indexed_iter().filter(|(p, _)| good(*p)) {
@@ -302,7 +305,12 @@ impl Source {
             };
             pattern.mean[place] = sum / frames;
             largest = largest.max(max[place]);
-            pattern.non_finite += non_finite[place];
+            if non_finite[place] > 0 {
+                pattern.non_finite += non_finite[place];
+                pattern
+                    .non_finite_pixels
+                    .push([place.0 as u32, place.1 as u32]);
+            }
             let full = T::MAX.is_some_and(|full| max[place] >= full.to_f64());
             pattern.saturated_pixels += usize::from(full);
         }

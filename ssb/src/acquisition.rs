@@ -165,6 +165,12 @@ impl Acquisition {
         let disk = select_bf(pattern.mean.view(), source.mask(), &options.disk)?;
         warnings.extend(disk_warnings(&disk, &calibration));
         let geometry = Geometry::new(&calibration, [shape[0], shape[1]], &disk)?;
+        // A pixel whose samples are all NaN has a mean of 0 and is not selected, but lies in the disk.
+        let mut wanted = pattern.non_finite_pixels.clone();
+        wanted.retain(|p| disk.contains(*p) && !disk.pixels.contains(p));
+        if !wanted.is_empty() {
+            source.gather(&wanted, control)?;
+        }
         let evidence = source.gather(&disk.pixels, control)?;
         if pattern.non_finite > 0 {
             warnings.push(format!(

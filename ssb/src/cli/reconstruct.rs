@@ -6,7 +6,7 @@ use ssb_io::result::ResultFile;
 
 use super::args::ReconstructArgs;
 use super::console::{Console, peak_rss_bytes};
-use super::{Ending, opening, reusing};
+use super::{Ending, opening, reusing, writing};
 use crate::record::{Estimator, document, expected_provenance, in_words};
 use crate::{Error, REGISTRY, ReconstructOptions};
 
@@ -49,6 +49,13 @@ pub fn run(a: &ReconstructArgs, console: &Console) -> Result<Ending, Error> {
         ));
     }
     reusing::check_output(&a.result, &a.data.file)?;
+    if let Some(from) = a.from.iter().find(|f| writing::same(&a.result.output, f)) {
+        return Err(Error::output(
+            from,
+            "it holds the fit that --from reads",
+            "choose another name",
+        ));
+    }
     let chosen = REGISTRY.select(&Backend::from(a.backend.backend.as_str()), a.backend.device)?;
     let opening_stage = console.stage("open");
     let source = opening::source(&a.data)?;

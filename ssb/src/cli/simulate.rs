@@ -113,6 +113,18 @@ fn simulation(a: &SimulateArgs, console: &Console) -> Result<Simulation, Error> 
 pub fn run(a: &SimulateArgs, console: &Console) -> Result<Ending, Error> {
     writing::check_place(&a.output)?;
     let layout: AcquisitionLayout = a.layout.parse()?;
+    let truth = beside(&a.output, "_truth.json");
+    let master = beside(&a.output, "_master.h5");
+    if let Some(taken) = [&a.output, &truth, &master]
+        .into_iter()
+        .find(|p| p.exists())
+    {
+        return Err(Error::output(
+            taken,
+            "it exists; simulated data never replace a file",
+            "choose another name, or remove it first",
+        ));
+    }
     let simulation = simulation(a, console)?;
     let stage = console.stage("simulate");
     let scan = simulation.run(console.control())?;

@@ -152,6 +152,10 @@ fn counts_that_cannot_be() {
     let (kind, message) = refused(&data, &nan, &CALIBRATION);
     assert_eq!(kind, "non_finite", "{message}");
     assert!(message.contains("nan.npy"), "{message}");
+    // NaN in every frame: the pixel's mean is 0 and the threshold leaves it out, but the disk holds it.
+    frames.slice_mut(ndarray::s![.., .., 9, 8]).fill(f32::NAN);
+    ssb_io::npy::write_f32(&nan, frames.view()).unwrap();
+    assert_eq!(refused(&data, &nan, &CALIBRATION).0, "non_finite");
 
     // The same scattered pattern everywhere: bright pixels that form no disk.
     let noise = Array4::<f32>::from_shape_fn((8, 8, 20, 18), |(_, _, kr, kc)| {
@@ -296,6 +300,14 @@ fn inputs_are_never_replaced() {
     let (code, document) = json("show", &result, &["-o", out]);
     assert_eq!(code, 1, "{document}");
     assert_eq!(kept(&result), bytes);
+    // Nor a reconstruction that of the fit it starts from.
+    let (code, document) = json("reconstruct", &data.file, &["-o", out, "--from", out]);
+    assert_eq!(code, 1, "{document}");
+    assert_eq!(kept(&result), bytes);
+    // Nor simulated data that of any file.
+    let (code, document) = json("simulate", &data.file, &["--scan-shape=16x16"]);
+    assert_eq!(code, 1, "{document}");
+    assert_eq!(kept(&data.file), before[0]);
 }
 
 #[cfg(unix)]

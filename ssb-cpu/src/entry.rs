@@ -32,6 +32,7 @@ fn vectors() -> &'static str {
     let arch = format!("{:?}", pulp::Arch::new());
     let name = arch.split(['(', ' ']).next().unwrap_or_default();
     match name {
+        "V4" => "AVX-512",
         "V3" => "AVX2",
         "Neon" => "NEON",
         _ => "baseline vectors",

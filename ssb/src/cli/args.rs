@@ -163,7 +163,7 @@ pub struct FitArgs {
     /// Seed of the search
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
-    /// Range searched, e.g. C10=-40nm:40nm (repeatable)
+    /// Range searched, e.g. C10=-40nm:40nm (repeatable); without any: C10=-40nm:40nm, C12=0nm:10nm and phi12; with one, only the terms named
     #[arg(long, value_name = "NAME=LOW:HIGH")]
     pub search: Vec<String>,
     /// Start, e.g. C12=5nm (repeatable)

@@ -78,7 +78,7 @@ pub struct DataArgs {
     /// off, report or exclude
     #[arg(long, value_name = "WHAT", default_value = "report", value_parser = ["off", "report", "exclude"])]
     pub hot_pixels: String,
-    /// Beam energy
+    /// Acceleration voltage in kV
     #[arg(long, value_name = "KV", allow_hyphen_values = true)]
     pub voltage_kv: Option<f64>,
     /// Convergence semi-angle
@@ -90,7 +90,7 @@ pub struct DataArgs {
     /// Detector step in mrad per pixel: one number, or row,col
     #[arg(long, value_name = "S|R,C", allow_hyphen_values = true, value_parser = values::pair_or_one)]
     pub det_step_mrad: Option<[f64; 2]>,
-    /// Scan-detector rotation
+    /// Scan-detector rotation in degrees; + turns detector rows towards columns (docs/conventions.md)
     #[arg(long, value_name = "DEG", allow_hyphen_values = true)]
     pub rotation_deg: Option<f64>,
     /// Radius of the bright-field disk in pixels

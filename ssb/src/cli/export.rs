@@ -15,7 +15,10 @@ use crate::figure::{GrayDepth, gray_png};
 
 fn place(folder: &Path, stem: &str, name: &str) -> Result<PathBuf, Error> {
     let path = folder.join(format!("{stem}_{name}"));
-    writing::check_place(&path)?;
+    let kinds = [writing::NPY, writing::TIFF, writing::PNG];
+    for kind in kinds.into_iter().filter(|kind| name.ends_with(kind.0)) {
+        writing::check_kind(&path, kind)?;
+    }
     Ok(path)
 }
 

@@ -31,7 +31,7 @@ fn chosen(trials: &[Trial], choice: TrialChoice) -> Vec<&Trial> {
 }
 
 pub fn run(a: &ShowArgs, console: &Console) -> Result<Ending, Error> {
-    writing::check_place(&a.output)?;
+    writing::check_kind(&a.output, writing::PNG)?;
     writing::check_not_data(&a.output, &[&a.result])?;
     let panel = a.panel.as_deref().map(str::parse::<Panel>).transpose()?;
     let result = ResultFile::read(&a.result)?;

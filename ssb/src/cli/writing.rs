@@ -66,6 +66,41 @@ pub fn check_trace(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// As [`check_place`] for a picture or array: its name must end as its kind does, and a file that
+/// exists must be of that kind, told by its first bytes.
+pub fn check_kind(path: &Path, (ending, mark): (&str, &[u8])) -> Result<(), Error> {
+    check_place(path)?;
+    let named = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case(ending));
+    if !named {
+        return Err(Error::output(
+            path,
+            format!("what is written there is of the kind .{ending}"),
+            format!("give a name that ends in .{ending}"),
+        ));
+    }
+    if path.exists() {
+        let bytes =
+            std::fs::read(path).map_err(|e| Error::output(path, e, "choose another name"))?;
+        if !bytes.starts_with(mark) {
+            return Err(Error::output(
+                path,
+                format!("it exists and is no .{ending} file"),
+                "choose another name, or remove it first",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Endings and first bytes of what `show` and `export` write.
+pub const PNG: (&str, &[u8]) = ("png", b"\x89PNG");
+/// Little-endian TIFF.
+pub const TIFF: (&str, &[u8]) = ("tif", b"II*\0");
+/// NumPy array.
+pub const NPY: (&str, &[u8]) = ("npy", b"\x93NUMPY");
+
 /// Refuses a place that cannot be written, before anything is computed; leaves nothing behind.
 pub fn check_place(path: &Path) -> Result<(), Error> {
     if path.is_dir() {

@@ -130,8 +130,31 @@ impl SearchSpace {
             held,
             warnings: Vec::new(),
         };
+        search.warn_of_silent_zeros(options);
         search.start = search.start_point(options)?;
         Ok(search)
+    }
+
+    /// C10 and C12 that are neither searched nor given stay at 0, which is rarely meant.
+    fn warn_of_silent_zeros(&mut self, options: &FitOptions) {
+        for quantity in [0, 1].map(Quantity::magnitude) {
+            let searched = self.ranges.iter().any(|r| r.quantity == quantity);
+            let given = options
+                .start
+                .iter()
+                .chain(&options.fix)
+                .any(|s| s.quantity == quantity);
+            if let (false, false, Some(range)) =
+                (searched, given, SearchRange::default_of(quantity))
+            {
+                let (name, unit) = (quantity.name(), quantity.unit());
+                self.warnings.push(format!(
+                    "{name} is not searched and stays at 0 {unit}, because --search names other terms only; \
+                     add --search {name}={}{unit}:{}{unit}, or say --fix {name}=0{unit}",
+                    range.low, range.high
+                ));
+            }
+        }
     }
 
     fn start_point(&mut self, options: &FitOptions) -> Result<Vec<f64>, Error> {
@@ -299,8 +322,23 @@ mod tests {
         for o in [options(&[], &["C12=0nm"], &[]), options(&["C10"], &[], &[])] {
             let s = SearchSpace::new(&o, ALPHA).unwrap();
             assert!(!s.candidate(&s.start).aberrations.is_zero());
-            assert!(s.warnings[0].contains("degenerate"));
+            assert!(s.warnings.iter().any(|w| w.contains("degenerate")));
         }
+    }
+
+    #[test]
+    fn terms_left_at_zero_without_a_word_are_said() {
+        let said = |search: &[&str], start: &[&str], fix: &[&str]| {
+            let s = SearchSpace::new(&options(search, start, fix), ALPHA).unwrap();
+            s.warnings
+                .iter()
+                .filter(|w| w.contains("is not searched"))
+                .count()
+        };
+        assert_eq!(said(&[], &[], &[]), 0);
+        assert_eq!(said(&["C12=0nm:20nm"], &[], &[]), 1);
+        assert_eq!(said(&["C30=0nm:2000nm"], &["C12=1nm"], &[]), 1);
+        assert_eq!(said(&["C12=0nm:20nm"], &[], &["C10=0nm"]), 0);
     }
 
     #[test]

@@ -300,6 +300,14 @@ fn inputs_are_never_replaced() {
     let (code, document) = json("show", &result, &["-o", out]);
     assert_eq!(code, 1, "{document}");
     assert_eq!(kept(&result), bytes);
+    // Nor of a text file, whatever its name; and a figure is a PNG by name.
+    let disguised = data.write("mine.png", "notes\n");
+    for output in [disguised, data.path("figure.pdf")] {
+        let (code, document) = json("show", &result, &["-o", output.to_str().unwrap()]);
+        assert_eq!(code, 1, "{document}");
+    }
+    assert_eq!(std::fs::read(data.path("mine.png")).unwrap(), b"notes\n");
+    assert!(!data.path("figure.pdf").exists());
     // Nor a reconstruction that of the fit it starts from.
     let (code, document) = json("reconstruct", &data.file, &["-o", out, "--from", out]);
     assert_eq!(code, 1, "{document}");

@@ -15,6 +15,25 @@ pub struct AgreementBand {
     pub hi_per_a: f64,
 }
 
+/// Upsampling factors that an object can be asked for (numerics section 5).
+pub const UPSAMPLINGS: [usize; 5] = [1, 2, 3, 4, 8];
+
+/// Refuses an upsampling that is not offered.
+///
+/// # Errors
+/// [`Error::BadValue`].
+pub fn check_upsampling(upsample: usize) -> Result<(), Error> {
+    if UPSAMPLINGS.contains(&upsample) {
+        return Ok(());
+    }
+    Err(Error::BadValue {
+        object: "upsampling of the object".into(),
+        expected: "1, 2, 3, 4 or 8".into(),
+        found: upsample.to_string(),
+        action: "choose one of these".into(),
+    })
+}
+
 /// What a prepared evaluator is and holds.
 #[derive(Debug, Clone, Serialize)]
 pub struct EvaluatorInfo {

@@ -30,7 +30,9 @@ pub use candidate::{Aberration, Aberrations, Candidate, MAX_DEPTH_SPREAD_NM};
 pub use chi::{ChiPolynomial, EvenOdd, PHASE_DEGREE};
 pub use control::{Control, Progress};
 pub use error::Error;
-pub use evaluator::{AgreementBand, Evaluation, Evaluator, EvaluatorInfo, MeanPhase};
+pub use evaluator::{
+    AgreementBand, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, UPSAMPLINGS, check_upsampling,
+};
 pub use evidence::{Columns, Evidence, Sample};
 pub use geometry::{Geometry, Problem, aperture, fft_frequencies, wavelength_a};
 pub use plan::{Footprint, Limits, Plan, Topology, Unsuitable};

@@ -4,13 +4,13 @@ use ssb_core::ndarray::Array2;
 use ssb_core::num_complex::Complex64;
 use ssb_core::{
     Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, PrepareOptions,
-    Problem,
+    Problem, check_upsampling,
 };
 
 use crate::entry::info_of;
 use crate::{
-    Agreement, DegenerateCount, Gamma, MeanSpectrum, Overlap, PhaseMoments, Transform, UPSAMPLINGS,
-    aperture, corrected,
+    Agreement, DegenerateCount, Gamma, MeanSpectrum, Overlap, PhaseMoments, Transform, aperture,
+    corrected,
 };
 
 /// The float64 reference over one data set.
@@ -219,14 +219,7 @@ impl Evaluator for Oracle {
         upsample: usize,
         control: &Control,
     ) -> Result<Array2<Complex64>, Error> {
-        if !UPSAMPLINGS.contains(&upsample) {
-            return Err(Error::BadValue {
-                object: "upsampling of the object".into(),
-                expected: "1, 2, 3, 4 or 8".into(),
-                found: upsample.to_string(),
-                action: "choose one of these".into(),
-            });
-        }
+        check_upsampling(upsample)?;
         let mut spectrum = MeanSpectrum::new(self.problem.geometry().scan_shape);
         self.each_bf_pixel("object", candidate, control, |g, overlaps| {
             spectrum.add(&corrected(g, overlaps, self.dc));

@@ -41,4 +41,4 @@ pub use loss::PhaseMoments;
 pub use object::MeanSpectrum;
 pub use probe::probe;
 pub use transform::Transform;
-pub use upsampling::{UPSAMPLINGS, padded_spectrum};
+pub use upsampling::padded_spectrum;

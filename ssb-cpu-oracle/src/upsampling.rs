@@ -4,9 +4,6 @@
 
 use ssb_core::num_complex::Complex64;
 
-/// Upsampling factors that an object can be asked for.
-pub const UPSAMPLINGS: [usize; 5] = [1, 2, 3, 4, 8];
-
 /// Where the frequency index `i` of `n` goes among `n * u`, with its weights.
 fn places(i: usize, n: usize, u: usize) -> Vec<(usize, f64)> {
     if u > 1 && 2 * i == n {
@@ -39,6 +36,7 @@ pub fn padded_spectrum(spectrum: &[Complex64], shape: [usize; 2], u: usize) -> V
 mod tests {
     use super::*;
     use crate::Transform;
+    use ssb_core::UPSAMPLINGS;
 
     #[test]
     fn every_uth_sample_is_the_native_one_and_real_images_stay_real() {

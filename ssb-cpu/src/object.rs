@@ -3,14 +3,11 @@
 use ndarray::Array2;
 use num_complex::Complex64;
 use rustfft::{FftDirection, FftPlanner};
-use ssb_core::{Candidate, Control, Error};
+use ssb_core::{Candidate, Control, Error, check_upsampling};
 
 use crate::evaluator::CpuEvaluator;
 use crate::lanes;
 use crate::pixel::{Line, Pixel, PixelScratch};
-
-/// Finer samplings that are offered.
-const UPSAMPLINGS: [usize; 5] = [1, 2, 3, 4, 8];
 
 /// BF pixels summed in float32 before they go into the lane's float64 sums.
 const SHORT_SUM: usize = 32;
@@ -86,14 +83,7 @@ impl CpuEvaluator {
         upsample: usize,
         control: &Control,
     ) -> Result<Array2<Complex64>, Error> {
-        if !UPSAMPLINGS.contains(&upsample) {
-            return Err(Error::BadValue {
-                object: "upsampling".into(),
-                expected: "1, 2, 3, 4 or 8".into(),
-                found: upsample.to_string(),
-                action: "choose one of these".into(),
-            });
-        }
+        check_upsampling(upsample)?;
         self.turn_to(candidate);
         let tables = self.tables(candidate);
         let (rows, cols) = (self.lattice.rows, self.lattice.cols);
@@ -217,6 +207,7 @@ fn inverse(spectrum: &Array2<Complex64>, upsample: usize) -> Array2<Complex64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssb_core::UPSAMPLINGS;
 
     #[test]
     fn native_samples_are_kept_by_every_upsampling() {

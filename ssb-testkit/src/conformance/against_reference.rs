@@ -1,9 +1,9 @@
 //! Loss, mean phase, object, agreement and degenerate fraction against the float64 reference.
 
+use ssb_core::UPSAMPLINGS;
 use ssb_core::ndarray::{Array2, s};
 use ssb_core::num_complex::Complex64;
 use ssb_core::{Error, Evaluator, PrepareOptions};
-use ssb_cpu_oracle::UPSAMPLINGS;
 
 use super::distance::{phase_rad, relative, relative_l2, within_share};
 use super::recorder::{Measurements, Recorder};

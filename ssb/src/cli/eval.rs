@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use ssb_core::Candidate;
+use ssb_core::check_upsampling;
 use ssb_core::ndarray::{Array3, Axis};
 use ssb_core::num_complex::Complex32;
 use ssb_io::npy;
@@ -78,13 +79,7 @@ pub fn run(a: &EvalArgs, console: &Console) -> Result<Ending, Error> {
         writing::check_place(path)?;
         writing::check_not_data(path, &[&a.data.file, &a.candidates])?;
     }
-    if ![1, 2, 3, 4, 8].contains(&a.upsample) {
-        return Err(Error::request(
-            "--upsample",
-            format!("{} is not offered", a.upsample),
-            "give 1, 2, 3, 4 or 8",
-        ));
-    }
+    check_upsampling(a.upsample)?;
     let opening_stage = console.stage("open");
     let source = opening::source(&a.data)?;
     let acquisition = opening::acquisition(&source, &a.data, a.backend.threads, console)?;

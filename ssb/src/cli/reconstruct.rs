@@ -1,7 +1,7 @@
 //! `ssb reconstruct`: an image with known aberrations; nothing is searched.
 
 use serde_json::json;
-use ssb_core::{Backend, Candidate};
+use ssb_core::{Backend, Candidate, check_upsampling};
 use ssb_io::result::ResultFile;
 
 use super::args::ReconstructArgs;
@@ -34,13 +34,7 @@ pub fn run(a: &ReconstructArgs, console: &Console) -> Result<Ending, Error> {
     } else {
         Estimator::PhaseOfMean
     };
-    if ![1, 2, 3, 4, 8].contains(&a.upsample) {
-        return Err(Error::request(
-            "--upsample",
-            format!("{} is not offered", a.upsample),
-            "give 1, 2, 3, 4 or 8",
-        ));
-    }
+    check_upsampling(a.upsample)?;
     if a.upsample > 1 && estimator == Estimator::MeanPhase {
         return Err(Error::request(
             "--upsample",

@@ -48,6 +48,21 @@ pub struct Limits {
     pub threads: usize,
 }
 
+impl Limits {
+    /// Those of a backend that works in host memory alone.
+    #[must_use]
+    pub fn host(host_bytes: Option<u64>, threads: usize) -> Self {
+        Self {
+            host_bytes,
+            device_bytes: 0,
+            binding_bytes: 0,
+            shared_memory_bytes: 0,
+            units_per_cube: 0,
+            threads,
+        }
+    }
+}
+
 /// Why a topology cannot serve a problem on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsuitable(pub String);

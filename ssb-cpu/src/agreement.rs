@@ -4,7 +4,7 @@ use num_complex::Complex64;
 use ssb_core::{Candidate, Control, Error};
 
 use crate::evaluator::CpuEvaluator;
-use crate::lanes;
+use crate::lanes::{self, LaneWork};
 use crate::pixel::{Line, Pixel, PixelScratch};
 
 /// Fewest points of the band for a value.
@@ -27,14 +27,34 @@ impl BandSums {
     }
 }
 
-/// Adds one pixel's overlap with G, compiled for the widest vectors found at run time.
-struct AddOverlap<'a> {
-    pixel: &'a Pixel<'a>,
-    scratch: &'a mut PixelScratch,
-    sums: &'a mut BandSums,
+/// One lane of the sums over the band.
+struct BandLane {
+    scratch: PixelScratch,
+    sums: BandSums,
     columns: usize,
     rows: usize,
     limit_per_a: f64,
+}
+
+impl LaneWork for BandLane {
+    type Sums = BandSums;
+
+    fn add(&mut self, pixel: &Pixel<'_>) {
+        pulp::Arch::new().dispatch(AddOverlap { lane: self, pixel });
+    }
+
+    /// The band is small: every pixel goes into the float64 sums at once.
+    fn flush(&mut self) {}
+
+    fn finish(self) -> BandSums {
+        self.sums
+    }
+}
+
+/// Adds one pixel's overlap with G, compiled for the widest vectors found at run time.
+struct AddOverlap<'a> {
+    lane: &'a mut BandLane,
+    pixel: &'a Pixel<'a>,
 }
 
 impl pulp::WithSimd for AddOverlap<'_> {
@@ -42,14 +62,15 @@ impl pulp::WithSimd for AddOverlap<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Self {
-            pixel,
+        let Self { lane, pixel } = self;
+        let BandLane {
             scratch,
             sums,
             columns,
             rows,
             limit_per_a,
-        } = self;
+        } = lane;
+        let (columns, rows, limit_per_a) = (*columns, *rows, *limit_per_a);
         pixel.fill_axes(scratch);
         pixel.correct::<false>(
             scratch,
@@ -88,45 +109,19 @@ impl CpuEvaluator {
         let rows = self.lattice.rows;
         let columns = ((band.hi_per_a / self.lattice.spacing_per_a[1]).floor() as usize + 1)
             .min(self.lattice.half_cols);
-        let arch = pulp::Arch::new();
         // A hair beyond the band: membership is decided below, in float64.
         let limit_per_a = band.hi_per_a * (1.0 + 1e-9);
-        let lanes = lanes::run(
-            &self.pool,
-            self.spectra.len(),
-            self.lane_length,
-            control,
-            |range| {
-                let mut scratch = PixelScratch::new(&self.lattice);
-                let mut sums = BandSums::new(columns * rows);
-                for spectrum in &self.spectra[range] {
-                    control.check()?;
-                    if let Some(pixel) = self.pixel(&tables, spectrum) {
-                        arch.dispatch(AddOverlap {
-                            pixel: &pixel,
-                            scratch: &mut scratch,
-                            sums: &mut sums,
-                            columns,
-                            rows,
-                            limit_per_a,
-                        });
-                    }
-                }
-                Ok(sums)
-            },
-        )?;
+        let lanes = self.over_lanes(&tables, control, || BandLane {
+            scratch: PixelScratch::new(&self.lattice),
+            sums: BandSums::new(columns * rows),
+            columns,
+            rows,
+            limit_per_a,
+        })?;
         let mut total = BandSums::new(columns * rows);
         for lane in lanes {
-            total
-                .overlap
-                .iter_mut()
-                .zip(lane.overlap)
-                .for_each(|(sum, z)| *sum += z);
-            total
-                .power
-                .iter_mut()
-                .zip(lane.power)
-                .for_each(|(sum, p)| *sum += p);
+            lanes::add_to(&mut total.overlap, lane.overlap);
+            lanes::add_to(&mut total.power, lane.power);
         }
         self.agreement_of(&total, columns)
     }

@@ -56,14 +56,7 @@ fn prepare(
 ) -> Result<Box<dyn Evaluator>, Error> {
     let threads = options.threads.unwrap_or_else(cores).max(1);
     let (geometry, evidence) = problem.into_parts();
-    let limits = Limits {
-        host_bytes: options.max_memory_bytes,
-        device_bytes: 0,
-        binding_bytes: 0,
-        shared_memory_bytes: 0,
-        units_per_cube: 0,
-        threads,
-    };
+    let limits = Limits::host(options.max_memory_bytes, threads);
     let footprint = Footprint {
         scan_shape: geometry.scan_shape,
         bf_pixels: geometry.bf_pixels(),

@@ -8,16 +8,13 @@ use ssb_core::{
 };
 
 use crate::candidate_tables::{CandidateTables, Lattice};
-use crate::lanes;
+use crate::lanes::{self, LaneWork};
 use crate::nyquist::separate;
 use crate::phase::{RealPart, accumulate};
 use crate::pixel::{Line, Pixel, PixelScratch, Stretch};
 use crate::prepare::PixelSpectrum;
 use crate::support::Frame;
 use crate::transform::{TransformScratch, Transforms};
-
-/// Phases summed in float32 before they go into the lane's float64 image.
-const SHORT_SUM: usize = 32;
 
 /// G in memory with everything an evaluation needs.
 pub struct CpuEvaluator {
@@ -70,22 +67,50 @@ impl Workspace {
     }
 }
 
-/// Adds one pixel to a lane, compiled for the widest vectors found at run time. (A closure would not
-/// do: its call is not inlined into the function that has the wide vectors.)
-struct AddPixel<'a> {
+/// One lane of the exact loss.
+struct LossLane<'a> {
     evaluator: &'a CpuEvaluator,
-    pixel: &'a Pixel<'a>,
-    workspace: &'a mut Workspace,
-    sums: &'a mut LaneSums,
+    workspace: Workspace,
+    sums: LaneSums,
 }
 
-impl pulp::WithSimd for AddPixel<'_> {
+impl LaneWork for LossLane<'_> {
+    type Sums = LaneSums;
+
+    fn add(&mut self, pixel: &Pixel<'_>) {
+        pulp::Arch::new().dispatch(AddPixel { lane: self, pixel });
+    }
+
+    fn flush(&mut self) {
+        for (short, long) in self.workspace.phase.iter_mut().zip(&mut self.sums.phase) {
+            *long += f64::from(*short);
+            *short = 0.0;
+        }
+    }
+
+    fn finish(self) -> LaneSums {
+        self.sums
+    }
+}
+
+/// Adds one pixel to a lane, compiled for the widest vectors found at run time. (A closure would not
+/// do: its call is not inlined into the function that has the wide vectors.)
+struct AddPixel<'a, 'b> {
+    lane: &'a mut LossLane<'b>,
+    pixel: &'a Pixel<'a>,
+}
+
+impl pulp::WithSimd for AddPixel<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        self.evaluator
-            .add_pixel(self.pixel, self.workspace, self.sums);
+        let LossLane {
+            evaluator,
+            workspace,
+            sums,
+        } = self.lane;
+        evaluator.add_pixel(self.pixel, workspace, sums);
     }
 }
 
@@ -124,49 +149,25 @@ impl CpuEvaluator {
         self.turn_to(candidate);
         let tables = self.tables(candidate);
         let scan = self.lattice.rows * self.lattice.cols;
-        let arch = pulp::Arch::new();
-        let lanes = lanes::run(
-            &self.pool,
-            self.spectra.len(),
-            self.lane_length,
-            control,
-            |range| {
-                let mut workspace = Workspace::new(&self.lattice, &self.transforms);
-                let mut sums = LaneSums {
-                    phase: vec![0.0; scan],
-                    squares: 0.0,
-                    degenerate: 0,
-                };
-                for (i, spectrum) in self.spectra[range].iter().enumerate() {
-                    control.check()?;
-                    if let Some(pixel) = self.pixel(&tables, spectrum) {
-                        arch.dispatch(AddPixel {
-                            evaluator: self,
-                            pixel: &pixel,
-                            workspace: &mut workspace,
-                            sums: &mut sums,
-                        });
-                    }
-                    if i % SHORT_SUM == SHORT_SUM - 1 {
-                        flush(&mut workspace.phase, &mut sums.phase);
-                    }
-                }
-                flush(&mut workspace.phase, &mut sums.phase);
-                Ok(sums)
+        let lanes = self.over_lanes(&tables, control, || LossLane {
+            evaluator: self,
+            workspace: Workspace::new(&self.lattice, &self.transforms),
+            sums: LaneSums {
+                phase: vec![0.0; scan],
+                squares: 0.0,
+                degenerate: 0,
             },
-        )?;
+        })?;
         let pixels = self.info.bf_pixels as f64;
-        let mut phase = Array2::zeros([self.lattice.rows, self.lattice.cols]);
+        let mut sums = vec![0.0; scan];
         let (mut squares, mut degenerate) = (0.0, 0);
         for lane in lanes {
             squares += lane.squares;
             degenerate += lane.degenerate;
-            phase
-                .iter_mut()
-                .zip(lane.phase)
-                .for_each(|(sum, p): (&mut f64, f64)| *sum += p);
+            lanes::add_to(&mut sums, lane.phase);
         }
-        phase.mapv_inplace(|sum| sum / pixels);
+        let shape = [self.lattice.rows, self.lattice.cols];
+        let phase = Array2::from_shape_fn(shape, |(r, c)| sums[r * shape[1] + c] / pixels);
         let mean_of_squares = squares / (pixels * scan as f64);
         let square_of_means = phase.iter().map(|p| p * p).sum::<f64>() / scan as f64;
         let loss = mean_of_squares - square_of_means;
@@ -292,13 +293,6 @@ fn interleave(stretch: &Stretch<'_>, out: &mut [Complex32]) {
     let [re, im] = stretch.s;
     for (z, (re, im)) in out.iter_mut().zip(re.iter().zip(im)) {
         *z = Complex32::new(*re, *im);
-    }
-}
-
-fn flush(short: &mut [f32], long: &mut [f64]) {
-    for (s, l) in short.iter_mut().zip(long) {
-        *l += f64::from(*s);
-        *s = 0.0;
     }
 }
 

@@ -5,44 +5,63 @@ use num_complex::Complex64;
 use rustfft::{FftDirection, FftPlanner};
 use ssb_core::{Candidate, Control, Error, check_upsampling};
 
+use crate::candidate_tables::Lattice;
 use crate::evaluator::CpuEvaluator;
-use crate::lanes;
+use crate::lanes::{self, LaneWork};
 use crate::pixel::{Line, Pixel, PixelScratch};
 
-/// BF pixels summed in float32 before they go into the lane's float64 sums.
-const SHORT_SUM: usize = 32;
-
-/// `sum_b S_b` over the half plane `[half_cols][rows]` and the Nyquist row.
-struct SpectrumSum {
-    plane: [Vec<f32>; 2],
-    row: [Vec<f32>; 2],
+/// One lane of `sum_b S_b` over the half plane `[half_cols][rows]` and the Nyquist row.
+struct SpectrumLane {
+    scratch: PixelScratch,
+    rows: usize,
+    /// Short sums, real and imaginary.
+    short_plane: [Vec<f32>; 2],
+    short_row: [Vec<f32>; 2],
+    plane: Vec<Complex64>,
+    row: Vec<Complex64>,
 }
 
-impl SpectrumSum {
-    fn new(plane: usize, row: usize) -> Self {
+impl SpectrumLane {
+    fn new(lattice: &Lattice) -> Self {
+        let (cells, cols) = (lattice.rows * lattice.half_cols, lattice.cols);
         Self {
-            plane: [vec![0.0; plane], vec![0.0; plane]],
-            row: [vec![0.0; row], vec![0.0; row]],
+            scratch: PixelScratch::new(lattice),
+            rows: lattice.rows,
+            short_plane: [vec![0.0; cells], vec![0.0; cells]],
+            short_row: [vec![0.0; cols], vec![0.0; cols]],
+            plane: vec![Complex64::default(); cells],
+            row: vec![Complex64::default(); cols],
         }
     }
+}
 
-    fn flush(&mut self, plane: &mut [Complex64], row: &mut [Complex64]) {
-        for (short, long) in [(&mut self.plane, plane), (&mut self.row, row)] {
-            let [re, im] = short;
+impl LaneWork for SpectrumLane {
+    type Sums = [Vec<Complex64>; 2];
+
+    fn add(&mut self, pixel: &Pixel<'_>) {
+        pulp::Arch::new().dispatch(AddSpectrum { lane: self, pixel });
+    }
+
+    fn flush(&mut self) {
+        let plane = (&mut self.short_plane, &mut self.plane);
+        let row = (&mut self.short_row, &mut self.row);
+        for ([re, im], long) in [plane, row] {
             for (z, (re, im)) in long.iter_mut().zip(re.iter_mut().zip(im)) {
                 *z += Complex64::new(f64::from(*re), f64::from(*im));
                 (*re, *im) = (0.0, 0.0);
             }
         }
     }
+
+    fn finish(self) -> Self::Sums {
+        [self.plane, self.row]
+    }
 }
 
 /// Adds one pixel's `S` to the sums, compiled for the widest vectors found at run time.
 struct AddSpectrum<'a> {
+    lane: &'a mut SpectrumLane,
     pixel: &'a Pixel<'a>,
-    scratch: &'a mut PixelScratch,
-    sums: &'a mut SpectrumSum,
-    rows: usize,
 }
 
 impl pulp::WithSimd for AddSpectrum<'_> {
@@ -50,12 +69,14 @@ impl pulp::WithSimd for AddSpectrum<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Self {
-            pixel,
+        let Self { lane, pixel } = self;
+        let SpectrumLane {
             scratch,
-            sums,
             rows,
-        } = self;
+            short_plane,
+            short_row,
+            ..
+        } = lane;
         pixel.fill_axes(scratch);
         pixel.correct::<true>(
             scratch,
@@ -63,8 +84,8 @@ impl pulp::WithSimd for AddSpectrum<'_> {
             #[inline(always)]
             |stretch| {
                 let (sums, start) = match stretch.line {
-                    Line::Column(col) => (&mut sums.plane, col * rows + stretch.start),
-                    Line::NyquistRow(_) => (&mut sums.row, stretch.start),
+                    Line::Column(col) => (&mut *short_plane, col * *rows + stretch.start),
+                    Line::NyquistRow(_) => (&mut *short_row, stretch.start),
                 };
                 for (sum, s) in sums.iter_mut().zip(stretch.s) {
                     for (sum, s) in sum[start..].iter_mut().zip(s) {
@@ -86,44 +107,12 @@ impl CpuEvaluator {
         check_upsampling(upsample)?;
         self.turn_to(candidate);
         let tables = self.tables(candidate);
-        let (rows, cols) = (self.lattice.rows, self.lattice.cols);
-        let cells = rows * self.lattice.half_cols;
-        let arch = pulp::Arch::new();
-        let zero = Complex64::default();
-        let lanes = lanes::run(
-            &self.pool,
-            self.spectra.len(),
-            self.lane_length,
-            control,
-            |range| {
-                let mut scratch = PixelScratch::new(&self.lattice);
-                let mut short = SpectrumSum::new(cells, cols);
-                let (mut plane, mut row) = (vec![zero; cells], vec![zero; cols]);
-                for (i, spectrum) in self.spectra[range].iter().enumerate() {
-                    control.check()?;
-                    if let Some(pixel) = self.pixel(&tables, spectrum) {
-                        arch.dispatch(AddSpectrum {
-                            pixel: &pixel,
-                            scratch: &mut scratch,
-                            sums: &mut short,
-                            rows,
-                        });
-                    }
-                    if i % SHORT_SUM == SHORT_SUM - 1 {
-                        short.flush(&mut plane, &mut row);
-                    }
-                }
-                short.flush(&mut plane, &mut row);
-                Ok((plane, row))
-            },
-        )?;
-        let (mut plane, mut row) = (vec![zero; cells], vec![zero; cols]);
-        for (lane_plane, lane_row) in lanes {
-            plane
-                .iter_mut()
-                .zip(lane_plane)
-                .for_each(|(sum, z)| *sum += z);
-            row.iter_mut().zip(lane_row).for_each(|(sum, z)| *sum += z);
+        let lanes = self.over_lanes(&tables, control, || SpectrumLane::new(&self.lattice))?;
+        let mut plane = vec![Complex64::default(); self.lattice.rows * self.lattice.half_cols];
+        let mut row = vec![Complex64::default(); self.lattice.cols];
+        for [lane_plane, lane_row] in lanes {
+            lanes::add_to(&mut plane, lane_plane);
+            lanes::add_to(&mut row, lane_row);
         }
         let spectrum = self.full_spectrum(&plane, &row);
         Ok(inverse(&padded(&spectrum, upsample), upsample))

@@ -59,14 +59,7 @@ mod tests {
             bf_active: 1000,
             column_bytes: 65_536_000,
         };
-        let limits = Limits {
-            host_bytes: None,
-            device_bytes: 0,
-            binding_bytes: 0,
-            shared_memory_bytes: 0,
-            units_per_cube: 0,
-            threads: 2,
-        };
+        let limits = Limits::host(None, 2);
         (HALF_PLANE.plan)(&footprint, &limits)
     }
 

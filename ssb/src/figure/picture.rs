@@ -161,29 +161,12 @@ impl Picture<'_> {
 
     /// Returns the y below the bar.
     fn draw_colour_bar(&self, canvas: &mut Canvas, image: Rect) -> f32 {
-        let Contrast { low, high } = self.contrast;
         let x = image.right() + 12.0;
         let top = image.y + 30.0;
         let bar = Rect::new(x, top, BAR_WIDTH, (image.bottom() - top).max(60.0).round());
-        for step in 0..bar.h as usize {
-            let position = 1.0 - (step as f32 + 0.5) / bar.h;
-            let line = Rect::new(bar.x, bar.y + step as f32, bar.w, 1.0);
-            canvas.fill(line, self.colours.colour(position), 1.0);
-        }
-        canvas.outline(bar, 1.0, ink::QUIET);
         let count = (bar.h / 70.0).clamp(2.0, 7.0) as usize;
-        let ticks = linear_ticks(f64::from(low), f64::from(high), count);
-        for (value, label) in ticks.values.iter().zip(&ticks.labels) {
-            let y = bar.bottom() - self.contrast.position(*value as f32) * bar.h;
-            canvas.fill(
-                Rect::new(bar.right() + 1.0, y - 0.5, 5.0, 1.0),
-                ink::TEXT,
-                1.0,
-            );
-            let baseline = y + LABEL.size * CAPITAL / 2.0;
-            canvas.text(label, bar.right() + 9.0, baseline, Anchor::Left, LABEL);
-        }
-        let unit = match ticks.exponent {
+        let exponent = colour_bar(canvas, bar, self.colours, self.contrast, count);
+        let unit = match exponent {
             0 => self.unit.to_string(),
             power => format!("10{} {}", superscript(power), self.unit),
         };
@@ -213,6 +196,35 @@ fn average_rows(values: ArrayView2<'_, f32>, count: usize) -> Array2<f32> {
         }
     }
     out
+}
+
+/// A bar of colours from the lowest value at its foot to the highest, with about `count` ticks to its
+/// right; returns the power of ten taken out of their labels.
+pub(super) fn colour_bar(
+    canvas: &mut Canvas,
+    bar: Rect,
+    colours: ColourMap,
+    contrast: Contrast,
+    count: usize,
+) -> i32 {
+    for step in 0..bar.h as usize {
+        let position = 1.0 - (step as f32 + 0.5) / bar.h;
+        let line = Rect::new(bar.x, bar.y + step as f32, bar.w, 1.0);
+        canvas.fill(line, colours.colour(position), 1.0);
+    }
+    canvas.outline(bar, 1.0, ink::QUIET);
+    let ticks = linear_ticks(f64::from(contrast.low), f64::from(contrast.high), count);
+    for (value, label) in ticks.values.iter().zip(&ticks.labels) {
+        let y = bar.bottom() - contrast.position(*value as f32) * bar.h;
+        canvas.fill(
+            Rect::new(bar.right() + 1.0, y - 0.5, 5.0, 1.0),
+            ink::TEXT,
+            1.0,
+        );
+        let baseline = y + LABEL.size * CAPITAL / 2.0;
+        canvas.text(label, bar.right() + 9.0, baseline, Anchor::Left, LABEL);
+    }
+    ticks.exponent
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::data::{FigureData, Search};
 use super::lettering::{Anchor, CAPITAL};
 use super::loss::{comparable, draw_best};
 use super::numbers::{linear_ticks, superscript};
-use super::picture::LABEL;
+use super::picture::{LABEL, colour_bar};
 
 const TRUTH: [u8; 3] = [190, 24, 60];
 
@@ -120,24 +120,8 @@ pub(super) fn draw_scatter(
 
 fn draw_loss_bar(canvas: &mut Canvas, plot: Rect, label_top: f32, contrast: Contrast) {
     let bar = Rect::new(plot.right() + 16.0, plot.y, 16.0, plot.h);
-    for step in 0..bar.h as usize {
-        let position = 1.0 - (step as f32 + 0.5) / bar.h;
-        let line = Rect::new(bar.x, bar.y + step as f32, bar.w, 1.0);
-        canvas.fill(line, ColourMap::Viridis.colour(position), 1.0);
-    }
-    canvas.outline(bar, 1.0, ink::QUIET);
-    let ticks = linear_ticks(f64::from(contrast.low), f64::from(contrast.high), 5);
-    for (value, label) in ticks.values.iter().zip(&ticks.labels) {
-        let y = bar.bottom() - contrast.position(*value as f32) * bar.h;
-        canvas.fill(
-            Rect::new(bar.right() + 1.0, y - 0.5, 5.0, 1.0),
-            ink::TEXT,
-            1.0,
-        );
-        let baseline = y + LABEL.size * CAPITAL / 2.0;
-        canvas.text(label, bar.right() + 9.0, baseline, Anchor::Left, LABEL);
-    }
-    let unit = match ticks.exponent {
+    let exponent = colour_bar(canvas, bar, ColourMap::Viridis, contrast, 5);
+    let unit = match exponent {
         0 => "loss, rad²".to_string(),
         power => format!("loss, 10{} rad²", superscript(power)),
     };

@@ -35,7 +35,7 @@ pub use evaluator::{
 };
 pub use evidence::{Columns, Evidence, Sample};
 pub use geometry::{Geometry, Problem, aperture, fft_frequencies, wavelength_a};
-pub use plan::{Footprint, Limits, Plan, Topology, Unsuitable};
+pub use plan::{DeviceFamily, Footprint, Limits, Plan, Topology, Unsuitable};
 pub use provenance::{NUMERICS_VERSION, Provenance, SourceRecord};
 pub use terms::{TERMS, Term, TermPart, term_by_name};
 pub use units::{Angle, Length};

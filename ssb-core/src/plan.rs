@@ -31,21 +31,50 @@ impl Footprint {
     }
 }
 
-/// What a device allows; host backends fill only the host fields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// What kind of processor a plan is for, as far as arrangements differ between kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceFamily {
+    /// The host's own cores: no device.
+    #[default]
+    Host,
+    /// NVIDIA GPUs driven by CUDA.
+    Cuda,
+    /// Apple GPUs.
+    Apple,
+    /// Every other GPU, software adapters included.
+    Other,
+}
+
+/// What a host and a device allow. Host backends fill the first two fields; the others are 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Limits {
     /// Bytes of host memory the plan may use, or `None` for no stated budget.
     pub host_bytes: Option<u64>,
-    /// Bytes of device memory the plan may use; 0 for a host backend.
-    pub device_bytes: u64,
-    /// Largest single buffer binding in bytes; 0 for a host backend.
-    pub binding_bytes: u64,
-    /// Shared memory of one cube in bytes; 0 for a host backend.
-    pub shared_memory_bytes: u64,
-    /// Most units in one cube; 0 for a host backend.
-    pub units_per_cube: u32,
     /// Worker threads on the host.
     pub threads: usize,
+    /// Kind of processor.
+    pub family: DeviceFamily,
+    /// An emulation on the host: correct, and never a measure of speed.
+    pub software: bool,
+    /// Bytes of device memory the plan may use.
+    pub device_bytes: u64,
+    /// Largest single buffer binding in bytes.
+    pub binding_bytes: u64,
+    /// Buffers one kernel may use.
+    pub buffers_per_kernel: u32,
+    /// Shared memory of one cube in bytes.
+    pub shared_memory_bytes: u64,
+    /// Most units in one cube.
+    pub units_per_cube: u32,
+    /// Most cubes along one axis of a launch.
+    pub cubes_per_dimension: u32,
+    /// Units of a plane (warp, SIMD group, subgroup); 0 when it is unknown or varies.
+    pub plane_size: u32,
+    /// Bytes of the last cache before device memory; 0 when unknown.
+    pub cache_bytes: u64,
+    /// Independent processors (SMs, GPU cores); 0 when unknown.
+    pub processors: u32,
 }
 
 impl Limits {
@@ -54,11 +83,21 @@ impl Limits {
     pub fn host(host_bytes: Option<u64>, threads: usize) -> Self {
         Self {
             host_bytes,
-            device_bytes: 0,
-            binding_bytes: 0,
-            shared_memory_bytes: 0,
-            units_per_cube: 0,
             threads,
+            ..Self::default()
+        }
+    }
+
+    /// The same limits under `--max-memory`: host and device memory each capped.
+    #[must_use]
+    pub fn capped(self, max_memory_bytes: Option<u64>) -> Self {
+        let Some(cap) = max_memory_bytes else {
+            return self;
+        };
+        Self {
+            host_bytes: Some(self.host_bytes.map_or(cap, |b| b.min(cap))),
+            device_bytes: self.device_bytes.min(cap),
+            ..self
         }
     }
 }

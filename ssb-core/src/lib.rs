@@ -6,6 +6,7 @@
 //! detector coordinate (1/Å), `b` one bright-field (BF) pixel. Public lengths of aberrations are
 //! nm, their angles radians, scan steps Å, detector steps and angles mrad, beam energy kV.
 
+mod agreement;
 mod backend;
 mod bf_disk;
 mod calibration;
@@ -16,11 +17,15 @@ mod error;
 mod evaluator;
 mod evidence;
 mod geometry;
+mod object_image;
+mod phase_sums;
 mod plan;
 mod provenance;
+pub mod support;
 mod terms;
 mod units;
 
+pub use agreement::{BandPoint, agreement_band_points, agreement_of};
 pub use backend::{
     Backend, BackendEntry, BackendKind, Device, PrepareOptions, Registry, Selection,
 };
@@ -35,6 +40,8 @@ pub use evaluator::{
 };
 pub use evidence::{Columns, Evidence, Sample};
 pub use geometry::{Geometry, Problem, aperture, fft_frequencies, wavelength_a};
+pub use object_image::object_image;
+pub use phase_sums::PhaseSums;
 pub use plan::{DeviceFamily, Footprint, Limits, Plan, Topology, Unsuitable};
 pub use provenance::{NUMERICS_VERSION, Provenance, SourceRecord};
 pub use terms::{TERMS, Term, TermPart, term_by_name};

@@ -1,14 +1,11 @@
 //! The agreement S of `G_b = Psi(q) Gamma_b` in least squares (numerics section 4).
 
 use num_complex::Complex64;
-use ssb_core::{Candidate, Control, Error};
+use ssb_core::{Candidate, Control, Error, agreement_band_points, agreement_of};
 
 use crate::evaluator::CpuEvaluator;
 use crate::lanes::{self, LaneWork};
 use crate::pixel::{Line, Pixel, PixelScratch};
-
-/// Fewest points of the band for a value.
-const FEWEST_POINTS: u64 = 16;
 
 /// Sums over b for the band's points, `[col][row]` over the columns that the band touches.
 struct BandSums {
@@ -109,7 +106,7 @@ impl CpuEvaluator {
         let rows = self.lattice.rows;
         let columns = ((band.hi_per_a / self.lattice.spacing_per_a[1]).floor() as usize + 1)
             .min(self.lattice.half_cols);
-        // A hair beyond the band: membership is decided below, in float64.
+        // A hair beyond the band: membership is decided by its points, in float64.
         let limit_per_a = band.hi_per_a * (1.0 + 1e-9);
         let lanes = self.over_lanes(&tables, control, || BandLane {
             scratch: PixelScratch::new(&self.lattice),
@@ -123,37 +120,11 @@ impl CpuEvaluator {
             lanes::add_to(&mut total.overlap, lane.overlap);
             lanes::add_to(&mut total.power, lane.power);
         }
-        self.agreement_of(&total, columns)
-    }
-
-    fn agreement_of(&self, sums: &BandSums, columns: usize) -> Result<f64, Error> {
-        let band = self.info.band;
-        let floor = 1e-12 * self.info.bf_pixels as f64;
-        let (mut agreement, mut points) = (0.0, 0);
-        for col in 0..columns {
-            let mirrored = col != 0 && self.lattice.nyquist_col() != Some(col);
-            let weight: u64 = if mirrored { 2 } else { 1 };
-            for row in 0..self.lattice.rows {
-                let q = self.lattice.q_per_a[0][row].hypot(self.lattice.q_per_a[1][col]);
-                let cell = col * self.lattice.rows + row;
-                let inside = q >= band.lo_per_a && q <= band.hi_per_a && (row, col) != (0, 0);
-                if inside && sums.power[cell] > floor {
-                    agreement += weight as f64 * sums.overlap[cell].norm_sqr() / sums.power[cell];
-                    points += weight;
-                }
-            }
-        }
-        if points < FEWEST_POINTS {
-            return Err(Error::BadEvidence {
-                object: format!(
-                    "band of the agreement, {:.3} to {:.3} 1/Å",
-                    band.lo_per_a, band.hi_per_a
-                ),
-                expected: format!("at least {FEWEST_POINTS} usable scan frequencies"),
-                found: points.to_string(),
-                action: "scan a larger field, or check the scan step and the semi-angle".into(),
-            });
-        }
+        let points = agreement_band_points(&self.geometry);
+        let cells = || points.iter().map(|point| point.col * rows + point.row);
+        let overlap: Vec<_> = cells().map(|cell| total.overlap[cell]).collect();
+        let power: Vec<_> = cells().map(|cell| total.power[cell]).collect();
+        let agreement = agreement_of(&points, &overlap, &power, self.info.bf_pixels, band)?;
         // Back to counts squared: G is stored in units of the DC value.
         Ok(agreement * self.info.dc * self.info.dc)
     }

@@ -1,6 +1,7 @@
 //! Tables of the scan lattice and of one candidate, built in float64 and stored in float32.
 
 use rayon::prelude::*;
+use ssb_core::support::outer_per_a;
 use ssb_core::{Candidate, ChiPolynomial, Geometry};
 
 use crate::correct::ApertureShape;
@@ -39,7 +40,6 @@ impl Lattice {
                 .map(|q| (q * q * weight) as f32)
                 .collect()
         };
-        let widest = step[0].max(step[1]);
         Self {
             rows,
             cols,
@@ -53,8 +53,7 @@ impl Lattice {
             wavelength_a: geometry.wavelength_a,
             det_step_rad: step,
             aperture: ApertureShape::new(geometry.semiangle_rad, geometry.wavelength_a, step),
-            outer_per_a: (geometry.semiangle_rad + 0.5 * widest) / geometry.wavelength_a
-                * (1.0 + 1e-9),
+            outer_per_a: outer_per_a(geometry),
             unequal_steps: step[0] != step[1],
             q_per_a,
         }

@@ -4,7 +4,7 @@ use ndarray::Array2;
 use num_complex::Complex64;
 use rustfft::num_complex::Complex32;
 use ssb_core::{
-    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase,
+    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase, PhaseSums,
 };
 
 use crate::candidate_tables::{CandidateTables, Lattice};
@@ -158,34 +158,20 @@ impl CpuEvaluator {
                 degenerate: 0,
             },
         })?;
-        let pixels = self.info.bf_pixels as f64;
-        let mut sums = vec![0.0; scan];
-        let (mut squares, mut degenerate) = (0.0, 0);
+        let mut sums = PhaseSums {
+            scan_shape: [self.lattice.rows, self.lattice.cols],
+            phase_rad: vec![0.0; scan],
+            squares_rad2: 0.0,
+            degenerate: 0,
+            supported: self.frame.supported,
+            bf_pixels: self.info.bf_pixels,
+        };
         for lane in lanes {
-            squares += lane.squares;
-            degenerate += lane.degenerate;
-            lanes::add_to(&mut sums, lane.phase);
+            sums.squares_rad2 += lane.squares;
+            sums.degenerate += lane.degenerate;
+            lanes::add_to(&mut sums.phase_rad, lane.phase);
         }
-        let shape = [self.lattice.rows, self.lattice.cols];
-        let phase = Array2::from_shape_fn(shape, |(r, c)| sums[r * shape[1] + c] / pixels);
-        let mean_of_squares = squares / (pixels * scan as f64);
-        let square_of_means = phase.iter().map(|p| p * p).sum::<f64>() / scan as f64;
-        let loss = mean_of_squares - square_of_means;
-        if !(loss.is_finite() && loss > 0.0) {
-            return Err(Error::Internal(format!(
-                "the loss came out as {loss}; counts that do not vary over the scan carry no phase, \
-                 and anything else is a fault of the {} backend",
-                self.info.backend
-            )));
-        }
-        let degenerate_fraction = degenerate as f64 / self.frame.supported.max(1) as f64;
-        Ok(MeanPhase {
-            phase_rad: phase,
-            evaluation: Evaluation {
-                loss,
-                degenerate_fraction,
-            },
-        })
+        sums.mean_phase(self.info.backend)
     }
 
     /// Adds the phase of one BF pixel to the sums.

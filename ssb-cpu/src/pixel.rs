@@ -1,11 +1,11 @@
 //! One BF pixel: which stretches of which lines its sidebands reach, and their correction.
 
 use ssb_core::EvenOdd;
+use ssb_core::support::chord;
 
 use crate::candidate_tables::{CandidateTables, Lattice, Thick, polynomial};
 use crate::correct::{Along, Fixed, Out, correct_line};
 use crate::prepare::PixelSpectrum;
-use crate::support::chord;
 use crate::turns::{fill_cos_sin, sin_cos_turns};
 
 const ROW: usize = 0;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{Control, Error, Evaluator, Problem};
+use crate::{Control, Error, Evaluator, Limits, Problem};
 
 /// What kind of machine a backend drives; decides whether `auto` may take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -29,6 +29,8 @@ pub struct Device {
     pub memory_bytes: Option<u64>,
     /// A software emulation of a GPU: used only when asked for by name.
     pub software: bool,
+    /// What it allows; `None` for the host and for what cannot be used.
+    pub limits: Option<Limits>,
     /// Why it cannot be used, naming what is missing; `None` when usable.
     pub unusable: Option<String>,
 }
@@ -44,6 +46,9 @@ pub struct PrepareOptions {
     pub max_memory_bytes: Option<u64>,
     /// BF pixels in one block; `None` lets the plan choose. Results agree to 1e-7 in any case.
     pub bf_block: Option<usize>,
+    /// Kernel arrangement by name; `None` lets the plan choose. Backends with one arrangement take no
+    /// notice of it.
+    pub topology: Option<String>,
 }
 
 type DevicesFn = fn() -> Vec<Device>;
@@ -233,6 +238,7 @@ mod tests {
             name: format!("device {index}"),
             memory_bytes: None,
             software,
+            limits: None,
             unusable: unusable.map(str::to_owned),
         }
     }

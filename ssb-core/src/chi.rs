@@ -132,6 +132,12 @@ impl ChiPolynomial {
 }
 
 impl EvenOdd {
+    /// The coefficients `[i][j]` of `q_row^i q_col^j` in turns: the even part, then the odd one.
+    #[must_use]
+    pub fn coefficients(&self) -> [&[[f64; PHASE_DEGREE + 1]; PHASE_DEGREE + 1]; 2] {
+        [&self.even, &self.odd]
+    }
+
     /// The coefficients in `q_row` (ascending powers, turns) of both parts at a fixed `q_col`.
     #[must_use]
     pub fn at_col(&self, q_col: f64) -> ([f64; SIZE], [f64; SIZE]) {

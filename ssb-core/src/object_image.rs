@@ -6,8 +6,8 @@ use rustfft::{FftDirection, FftPlanner};
 
 use crate::{Error, check_upsampling};
 
-/// Lines of a square that stays in cache while it is transposed.
-const TILE: usize = 16;
+/// Columns that stay in cache while they are transformed and turned into rows.
+const BLOCK: usize = 16;
 
 /// `mean_b O_b` in counts, sampled `upsample` times finer on both axes.
 ///
@@ -51,98 +51,93 @@ pub fn object_image(
             nyquist_row.len()
         )));
     }
-    let nyquist_row = row_is_even.then_some(nyquist_row);
-    // C = i S, in counts, the mean over b, with the 1/N of the native grid.
-    let scale = Complex64::i() * dc / (bf_pixels as f64 * (rows * cols) as f64);
-    let mut spectrum = whole_plane(scan_shape, plane, nyquist_row, scale);
-    spectrum[0] = Complex64::from(dc / (rows * cols) as f64);
-    inverse(scan_shape, &spectrum, upsample)
-}
-
-/// `scale * C` over the whole plane as `[cols][rows]`: `C(-q) = -conj C(q)` away from the Nyquist lines,
-/// which are stored whole.
-fn whole_plane(
-    [rows, cols]: [usize; 2],
-    plane: &[Complex64],
-    nyquist_row: Option<&[Complex64]>,
-    scale: Complex64,
-) -> Vec<Complex64> {
-    let mut whole = Vec::with_capacity(rows * cols);
-    whole.extend(plane[..rows * (cols / 2 + 1)].iter().map(|z| scale * z));
-    for col in cols / 2 + 1..cols {
-        let mirror = (cols - col) * rows;
-        let value = |z: Complex64| -z.conj();
-        whole.push(value(whole[mirror]));
-        for row in 1..rows {
-            whole.push(value(whole[mirror + rows - row]));
-        }
-    }
-    if let Some(line) = nyquist_row {
-        for (column, z) in whole.chunks_exact_mut(rows).zip(line) {
-            column[rows / 2] = scale * z;
-        }
-    }
-    whole
-}
-
-/// The unnormalised inverse of a spectrum `[cols][rows]`, zero-padded to `upsample` times its size: columns
-/// first, where only the native ones hold anything, then rows. A Nyquist line is split in halves
-/// between its two signs, so that every `upsample`-th sample equals the native one.
-fn inverse(
-    [rows, cols]: [usize; 2],
-    spectrum: &[Complex64],
-    upsample: usize,
-) -> Result<Array2<Complex64>, Error> {
-    let (fine_rows, fine_cols) = (rows * upsample, cols * upsample);
+    let sums = Sums {
+        scan_shape,
+        plane,
+        nyquist_row: row_is_even.then_some(nyquist_row),
+        // C = i S, in counts, the mean over b, with the 1/N of the native grid.
+        scale: Complex64::i() * dc / (bf_pixels as f64 * (rows * cols) as f64),
+        mean: Complex64::from(dc / (rows * cols) as f64),
+    };
+    let fine = [rows * upsample, cols * upsample];
+    let mut image = vec![Complex64::default(); fine[0] * fine[1]];
     let mut planner = FftPlanner::new();
-    let mut columns = vec![Complex64::default(); cols * fine_rows];
-    for (fine, column) in columns
-        .chunks_exact_mut(fine_rows)
-        .zip(spectrum.chunks_exact(rows))
-    {
-        let positive = rows.div_ceil(2);
-        fine[..positive].copy_from_slice(&column[..positive]);
-        fine[positive + fine_rows - rows..].copy_from_slice(&column[positive..]);
-        if let Some([positive, negative]) = split_line(rows, upsample) {
-            fine[negative] = fine[negative] * 0.5;
-            fine[positive] = fine[negative];
+    let along_cols = planner.plan_fft(fine[0], FftDirection::Inverse);
+    // The native columns are all that hold anything: a few at a time, turned into rows while in cache.
+    let mut block = vec![Complex64::default(); BLOCK * fine[0]];
+    for first in (0..cols).step_by(BLOCK) {
+        let count = BLOCK.min(cols - first);
+        let columns = &mut block[..count * fine[0]];
+        for (i, column) in columns.chunks_exact_mut(fine[0]).enumerate() {
+            sums.fill_column(first + i, column);
         }
-    }
-    planner
-        .plan_fft(fine_rows, FftDirection::Inverse)
-        .process(&mut columns);
-    let mut image = vec![Complex64::default(); fine_rows * fine_cols];
-    let negative_start = cols.div_ceil(2);
-    for first_row in (0..fine_rows).step_by(TILE) {
-        for first_col in (0..cols).step_by(TILE) {
-            for row in first_row..(first_row + TILE).min(fine_rows) {
-                for col in first_col..(first_col + TILE).min(cols) {
-                    let shift = if col < negative_start {
-                        0
-                    } else {
-                        fine_cols - cols
-                    };
-                    image[row * fine_cols + col + shift] = columns[col * fine_rows + row];
-                }
+        along_cols.process(columns);
+        for (row, line) in image.chunks_exact_mut(fine[1]).enumerate() {
+            for i in 0..count {
+                line[place(first + i, cols, fine[1])] = columns[i * fine[0] + row];
             }
         }
     }
-    if let Some([positive, negative]) = split_line(cols, upsample) {
-        for line in image.chunks_exact_mut(fine_cols) {
-            line[negative] = line[negative] * 0.5;
-            line[positive] = line[negative];
-        }
+    for line in image.chunks_exact_mut(fine[1]) {
+        split_nyquist(cols, line);
     }
     planner
-        .plan_fft(fine_cols, FftDirection::Inverse)
+        .plan_fft(fine[1], FftDirection::Inverse)
         .process(&mut image);
-    Array2::from_shape_vec((fine_rows, fine_cols), image)
+    Array2::from_shape_vec((fine[0], fine[1]), image)
         .map_err(|e| Error::Internal(format!("the object's image: {e}")))
 }
 
-/// Where the two halves of the Nyquist line of an axis of `n` go on the finer axis.
-fn split_line(n: usize, upsample: usize) -> Option<[usize; 2]> {
-    (n.is_multiple_of(2) && upsample > 1).then_some([n / 2, n * upsample - n / 2])
+/// The sums over b of one object.
+struct Sums<'a> {
+    scan_shape: [usize; 2],
+    plane: &'a [Complex64],
+    nyquist_row: Option<&'a [Complex64]>,
+    scale: Complex64,
+    mean: Complex64,
+}
+
+impl Sums<'_> {
+    /// One column of `scale * C`, zero-padded to the length of `column`: `C(-q) = -conj C(q)` away from
+    /// the Nyquist lines, which are stored whole.
+    fn fill_column(&self, col: usize, column: &mut [Complex64]) {
+        let [rows, cols] = self.scan_shape;
+        let stored = |col: usize| &self.plane[col * rows..][..rows];
+        let fine_rows = column.len();
+        column.fill(Complex64::default());
+        if col <= cols / 2 {
+            for (row, z) in stored(col).iter().enumerate() {
+                column[place(row, rows, fine_rows)] = self.scale * z;
+            }
+        } else {
+            for (row, z) in stored(cols - col).iter().enumerate() {
+                let mirror = if row == 0 { 0 } else { rows - row };
+                column[place(mirror, rows, fine_rows)] = -(self.scale * z).conj();
+            }
+        }
+        if let Some(line) = self.nyquist_row {
+            column[place(rows / 2, rows, fine_rows)] = self.scale * line[col];
+        }
+        if col == 0 {
+            column[0] = self.mean;
+        }
+        split_nyquist(rows, column);
+    }
+}
+
+/// Where index `i` of an axis of `n` goes on one of `fine` points.
+fn place(i: usize, n: usize, fine: usize) -> usize {
+    if i < n.div_ceil(2) { i } else { i + fine - n }
+}
+
+/// Splits the Nyquist value of an even axis of `n` in halves between its two signs, so that every sample of
+/// the native grid stays what it was.
+fn split_nyquist(n: usize, fine: &mut [Complex64]) {
+    if n.is_multiple_of(2) && fine.len() > n {
+        let negative = fine.len() - n / 2;
+        fine[negative] *= 0.5;
+        fine[n / 2] = fine[negative];
+    }
 }
 
 #[cfg(test)]

@@ -52,9 +52,10 @@ pub struct PrepareOptions {
 }
 
 type DevicesFn = fn() -> Vec<Device>;
+type CopyBandwidthFn = fn(Option<usize>, Option<usize>) -> Result<f64, Error>;
 type PrepareFn = fn(Problem, &PrepareOptions, &Control) -> Result<Box<dyn Evaluator>, Error>;
 
-/// One backend: a name and two functions.
+/// One backend: a name and what it can do.
 #[derive(Clone, Copy)]
 pub struct BackendEntry {
     /// Name for `--backend`.
@@ -67,6 +68,10 @@ pub struct BackendEntry {
     pub devices: DevicesFn,
     /// Prepares G on a device.
     pub prepare: PrepareFn,
+    /// Measures the copy bandwidth of a device's memory in bytes a second, read and written ones together
+    /// ([`crate::copy_bandwidth`]); the arguments are device index and host threads as in
+    /// [`PrepareOptions`].
+    pub copy_bandwidth: CopyBandwidthFn,
 }
 
 impl fmt::Debug for BackendEntry {
@@ -254,6 +259,7 @@ mod tests {
             kind,
             devices,
             prepare: never,
+            copy_bandwidth: |_, _| Ok(1e9),
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod agreement;
 mod backend;
+mod bandwidth;
 mod bf_disk;
 mod calibration;
 mod candidate;
@@ -29,6 +30,7 @@ pub use agreement::{BandPoint, agreement_band_points, agreement_of};
 pub use backend::{
     Backend, BackendEntry, BackendKind, Device, PrepareOptions, Registry, Selection,
 };
+pub use bandwidth::copy_bandwidth;
 pub use bf_disk::{BfDisk, BfOptions, select_bf};
 pub use calibration::{Calibration, CalibrationHints, Sourced, merge_calibration};
 pub use candidate::{Aberration, Aberrations, Candidate, MAX_DEPTH_SPREAD_NM};

@@ -67,7 +67,9 @@ impl PhaseSums {
         let squared_sums_rad2 = phase_rad.iter().map(|p| p * p).sum::<f64>();
         Ok(MeanPhase {
             evaluation: self.evaluation(squared_sums_rad2, backend)?,
-            phase_rad: Array2::from_shape_fn((rows, cols), |(r, c)| phase_rad[r * cols + c] / pixels),
+            phase_rad: Array2::from_shape_fn((rows, cols), |(r, c)| {
+                phase_rad[r * cols + c] / pixels
+            }),
         })
     }
 }
@@ -87,7 +89,9 @@ mod tests {
         };
         assert!(sums(2.5).mean_phase(&[1.0, 1.0], "test").is_ok());
         for squares_rad2 in [2.0, 1.0, f64::NAN, f64::INFINITY] {
-            let message = sums(squares_rad2).mean_phase(&[1.0, 1.0], "test").unwrap_err();
+            let message = sums(squares_rad2)
+                .mean_phase(&[1.0, 1.0], "test")
+                .unwrap_err();
             assert!(message.to_string().contains("the test backend"));
         }
     }

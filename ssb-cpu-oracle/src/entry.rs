@@ -19,6 +19,7 @@ pub const ORACLE: BackendEntry = BackendEntry {
             name: "CPU".into(),
             memory_bytes: None,
             software: false,
+            limits: None,
             unusable: None,
         }]
     },
@@ -26,7 +27,30 @@ pub const ORACLE: BackendEntry = BackendEntry {
         control.check()?;
         Ok(Box::new(Oracle::new(problem, options)?))
     },
+    copy_bandwidth: |device, _| {
+        check_device(device)?;
+        let from = vec![1.0; COPIED_VALUES];
+        let mut to = vec![0.0; COPIED_VALUES];
+        ssb_core::copy_bandwidth((COPIED_VALUES * size_of::<f64>()) as u64, || {
+            to.copy_from_slice(&from);
+            Ok(())
+        })
+    },
 };
+
+/// Values of the arrays between which one thread measures its copy bandwidth: 256 MiB.
+const COPIED_VALUES: usize = 1 << 25;
+
+/// One thread of the host is the one device.
+fn check_device(device: Option<usize>) -> Result<(), Error> {
+    match device {
+        None | Some(0) => Ok(()),
+        Some(index) => Err(Error::BackendUnavailable {
+            backend: NAME.into(),
+            reason: format!("it has 1 device, not number {index}; leave the device out"),
+        }),
+    }
+}
 
 /// Bytes of one complex128 value.
 const COMPLEX_BYTES: u64 = 16;
@@ -37,14 +61,7 @@ pub(crate) fn info_of(
     bf_active: usize,
     options: &PrepareOptions,
 ) -> Result<EvaluatorInfo, Error> {
-    if let Some(index) = options.device
-        && index != 0
-    {
-        return Err(Error::BackendUnavailable {
-            backend: NAME.into(),
-            reason: format!("it has 1 device, not number {index}; leave the device out"),
-        });
-    }
+    check_device(options.device)?;
     let [rows, cols] = problem.geometry().scan_shape;
     let bf_pixels = problem.geometry().bf_pixels();
     let plane_bytes = COMPLEX_BYTES * (rows * cols) as u64;

@@ -5,6 +5,7 @@ use ssb_core::{
     PrepareOptions, Problem,
 };
 
+use crate::bandwidth::copy_bandwidth;
 use crate::candidate_tables::Lattice;
 use crate::evaluator::CpuEvaluator;
 use crate::plan::{HALF_PLANE, lane_length};
@@ -12,7 +13,8 @@ use crate::prepare;
 use crate::support::Frame;
 use crate::transform::Transforms;
 
-const NAME: &str = "cpu";
+/// Name in the registry.
+pub const NAME: &str = "cpu";
 
 /// The float32 CPU backend.
 pub const CPU: BackendEntry = BackendEntry {
@@ -21,6 +23,10 @@ pub const CPU: BackendEntry = BackendEntry {
     kind: BackendKind::Cpu,
     devices,
     prepare,
+    copy_bandwidth: |device, threads| {
+        check_device(device)?;
+        copy_bandwidth(&pool(threads.unwrap_or_else(cores).max(1))?)
+    },
 };
 
 fn cores() -> usize {
@@ -45,8 +51,28 @@ fn devices() -> Vec<Device> {
         name: format!("{} cores, {}", cores(), vectors()),
         memory_bytes: None,
         software: false,
+        limits: None,
         unusable: None,
     }]
+}
+
+/// The host is the one device.
+fn check_device(device: Option<usize>) -> Result<(), Error> {
+    match device {
+        None | Some(0) => Ok(()),
+        Some(index) => Err(Error::BackendUnavailable {
+            backend: NAME.into(),
+            reason: format!("it has 1 device, not number {index}; leave the device out"),
+        }),
+    }
+}
+
+fn pool(threads: usize) -> Result<rayon::ThreadPool, Error> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|i| format!("ssb-cpu-{i}"))
+        .build()
+        .map_err(|e| Error::Internal(format!("the worker threads did not start: {e}")))
 }
 
 fn prepare(
@@ -54,6 +80,7 @@ fn prepare(
     options: &PrepareOptions,
     control: &Control,
 ) -> Result<Box<dyn Evaluator>, Error> {
+    check_device(options.device)?;
     let threads = options.threads.unwrap_or_else(cores).max(1);
     let (geometry, evidence) = problem.into_parts();
     let limits = Limits::host(options.max_memory_bytes, threads);
@@ -77,11 +104,7 @@ fn prepare(
             budget_bytes,
         });
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|i| format!("ssb-cpu-{i}"))
-        .build()
-        .map_err(|e| Error::Internal(format!("the worker threads did not start: {e}")))?;
+    let pool = pool(threads)?;
     let lattice = Lattice::new(&geometry);
     let transforms = Transforms::new(geometry.scan_shape);
     let spectra = prepare::spectra(&geometry, &evidence, &lattice, &transforms, &pool, control)?;

@@ -160,18 +160,18 @@ impl CpuEvaluator {
         })?;
         let mut sums = PhaseSums {
             scan_shape: [self.lattice.rows, self.lattice.cols],
-            phase_rad: vec![0.0; scan],
             squares_rad2: 0.0,
             degenerate: 0,
             supported: self.frame.supported,
             bf_pixels: self.info.bf_pixels,
         };
+        let mut phase_rad = vec![0.0; scan];
         for lane in lanes {
             sums.squares_rad2 += lane.squares;
             sums.degenerate += lane.degenerate;
-            lanes::add_to(&mut sums.phase_rad, lane.phase);
+            lanes::add_to(&mut phase_rad, lane.phase);
         }
-        sums.mean_phase(self.info.backend)
+        sums.mean_phase(&phase_rad, self.info.backend)
     }
 
     /// Adds the phase of one BF pixel to the sums.

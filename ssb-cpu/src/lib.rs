@@ -6,6 +6,7 @@
 //! that results do not depend on the number of threads and repeat to the bit on one machine.
 
 mod agreement;
+mod bandwidth;
 mod candidate_tables;
 mod correct;
 mod entry;

@@ -102,7 +102,7 @@ pub fn session(
         device: a.device,
         threads: a.threads,
         max_memory_bytes: a.max_memory,
-        bf_block: None,
+        ..PrepareOptions::default()
     };
     let backend = Backend::from(a.backend.as_str());
     let session = Session::of(acquisition, &backend, &options, console.control())?;

@@ -1,0 +1,74 @@
+//! One pack of BF pixels under the candidates of a batch: what a topology's kernels are launched with.
+
+use cubecl::prelude::*;
+
+use super::buffers::Buffers;
+use crate::device::DeviceArray;
+use crate::kernel::layout::Model;
+use crate::plan::Arrangement;
+
+/// A pack of BF pixels.
+pub(crate) struct Pack<'a, R: Runtime> {
+    pub(super) client: &'a ComputeClient<R>,
+    pub(super) plan: &'a Arrangement,
+    pub(super) buffers: &'a Buffers,
+    pub(super) g: DeviceArray<f32>,
+    pub(super) acquisition: DeviceArray<f32>,
+    pub(super) model: Model,
+    pub(super) candidates: usize,
+    /// First BF pixel in its buffer of G.
+    pub(super) first: usize,
+    pub(super) pixels: usize,
+    /// Whether an earlier pack of this pass left sums to be added to.
+    pub(super) again: bool,
+}
+
+impl<R: Runtime> Pack<'_, R> {
+    pub(crate) fn client(&self) -> &ComputeClient<R> {
+        self.client
+    }
+
+    pub(crate) fn arrangement(&self) -> &Arrangement {
+        self.plan
+    }
+
+    pub(crate) fn buffers(&self) -> &Buffers {
+        self.buffers
+    }
+
+    pub(crate) fn g(&self) -> &DeviceArray<f32> {
+        &self.g
+    }
+
+    pub(crate) fn acquisition(&self) -> &DeviceArray<f32> {
+        &self.acquisition
+    }
+
+    pub(crate) fn model(&self) -> Model {
+        self.model
+    }
+
+    pub(crate) fn candidates(&self) -> usize {
+        self.candidates
+    }
+
+    pub(crate) fn first(&self) -> u32 {
+        self.first as u32
+    }
+
+    pub(crate) fn pixels(&self) -> u32 {
+        self.pixels as u32
+    }
+
+    pub(crate) fn again(&self) -> u32 {
+        u32::from(self.again)
+    }
+
+    /// Complex values between the tables of two candidates.
+    pub(crate) fn pairs_per_candidate(&self) -> u32 {
+        self.plan
+            .request
+            .scan
+            .candidate_pairs(self.model.polynomial, self.plan.pack) as u32
+    }
+}

@@ -1,0 +1,246 @@
+//! The exact loss and the mean phase: packs of BF pixels through a topology, sums read back once.
+
+use cubecl::prelude::*;
+use ssb_core::{Candidate, Control, Error, Evaluation, MeanPhase, PhaseSums};
+
+use super::buffers::{TOTAL_EACH, total_cubes};
+use super::candidate_lists;
+use super::{KernelEvaluator, Pack};
+use crate::device::DeviceArray;
+use crate::kernel::layout::Model;
+use crate::kernel::moments::total_image;
+use crate::kernel::nyquist::{real_lines, separate_row};
+use crate::kernel::tables::{phase_table, wave_table};
+use crate::plan::{self, SUM_UNITS};
+
+/// The uploaded lists of a batch.
+pub(super) struct Batch {
+    pub(super) model: Model,
+    pub(super) candidates: usize,
+    waves: DeviceArray<f32>,
+}
+
+impl<R: Runtime> KernelEvaluator<R> {
+    /// Losses of at most [`plan::MOST_CANDIDATES`] candidates that share code and rotation.
+    pub(super) fn losses(
+        &mut self,
+        candidates: &[Candidate],
+        control: &Control,
+    ) -> Result<Vec<Evaluation>, Error> {
+        let sums = self.phase_sums(candidates, control)?;
+        let squares = self.read(&self.buffers.total_squares)?;
+        let each = total_cubes(self.plan.request.scan.points());
+        sums.iter()
+            .zip(squares.chunks(each))
+            .map(|(sums, squares)| sums.evaluation(total(squares), self.info.backend))
+            .collect()
+    }
+
+    /// Mean phase and loss of one candidate.
+    pub(super) fn phase_image(
+        &mut self,
+        candidate: &Candidate,
+        control: &Control,
+    ) -> Result<MeanPhase, Error> {
+        let sums = self.phase_sums(std::slice::from_ref(candidate), control)?;
+        let image = self.read(&self.buffers.total)?;
+        let image: Vec<f64> = image[..self.plan.request.scan.points()]
+            .iter()
+            .map(|v| f64::from(*v))
+            .collect();
+        sums[0].mean_phase(&image, self.info.backend)
+    }
+
+    fn phase_sums(
+        &mut self,
+        candidates: &[Candidate],
+        control: &Control,
+    ) -> Result<Vec<PhaseSums>, Error> {
+        let batch = self.upload(candidates)?;
+        self.over_packs(&batch, control, &mut |evaluator, pack| {
+            evaluator.separate_nyquist_row(pack);
+            plan::run(pack)
+        })?;
+        let (scan, buffers) = (self.plan.request.scan, &self.buffers);
+        let points = scan.points();
+        let cubes = total_cubes(points);
+        total_image::launch::<R>(
+            &self.device.client,
+            CubeCount::Static(cubes as u32, candidates.len() as u32, 1),
+            CubeDim::new_1d(SUM_UNITS as u32),
+            buffers.sums.arg(),
+            buffers.total.arg(),
+            buffers.total_squares.arg(),
+            points as u32,
+            self.plan.slots[1] as u32,
+            SUM_UNITS,
+            TOTAL_EACH,
+        );
+        let squares = self.read(&buffers.squares)?;
+        let columns = self.read(&buffers.column_degenerate)?;
+        let rows = if scan.even_rows() {
+            self.read(&buffers.row_degenerate)?
+        } else {
+            Vec::new()
+        };
+        let tiles = self.plan.tiles();
+        let share = |values: &[f32], each: usize, m: usize| -> f64 {
+            if each == 0 { 0.0 } else { total(&values[m * each..][..each]) }
+        };
+        let row_share = if scan.even_rows() { self.plan.longest_pack() } else { 0 };
+        Ok((0..candidates.len())
+            .map(|m| {
+                let degenerate = share(&columns, self.plan.slots[0] * tiles[0], m)
+                    + if row_share == 0 {
+                        0.0
+                    } else {
+                        total(&rows[m * self.plan.pack..][..row_share])
+                    };
+                PhaseSums {
+                    scan_shape: self.geometry.scan_shape,
+                    squares_rad2: share(&squares, self.plan.slots[1] * tiles[1], m),
+                    degenerate: degenerate as u64,
+                    supported: self.frame.supported,
+                    bf_pixels: self.info.bf_pixels,
+                }
+            })
+            .collect())
+    }
+
+    pub(super) fn read(&self, array: &DeviceArray<f32>) -> Result<Vec<f32>, Error> {
+        array.read(&self.device.client, &self.device.connected.faults)
+    }
+
+    /// Sends a batch's lists and builds the tables that all BF pixels share.
+    pub(super) fn upload(&mut self, candidates: &[Candidate]) -> Result<Batch, Error> {
+        let Some(first) = candidates.first() else {
+            return Err(Error::Internal("a batch of no candidates".into()));
+        };
+        self.turn_to(first);
+        let scan = self.plan.request.scan;
+        let client = &self.device.client;
+        let model = candidate_lists::model(&self.geometry, first);
+        let (mut phases, mut waves) = (Vec::new(), Vec::new());
+        for candidate in candidates {
+            phases.extend(candidate_lists::phase_list(&self.geometry, scan, candidate));
+            waves.extend(candidate_lists::wave_list(&self.geometry, &self.frame, candidate));
+        }
+        let phases = DeviceArray::uploaded(client, &phases);
+        phase_table::launch::<R>(
+            client,
+            CubeCount::Static(
+                scan.phase_pairs().div_ceil(SUM_UNITS) as u32,
+                candidates.len() as u32,
+                1,
+            ),
+            CubeDim::new_1d(SUM_UNITS as u32),
+            phases.arg(),
+            self.buffers.candidates.vectors(2),
+            scan.candidate_pairs(model.polynomial, self.plan.pack) as u32,
+            scan,
+            model.polynomial,
+        );
+        Ok(Batch {
+            model,
+            candidates: candidates.len(),
+            waves: DeviceArray::uploaded(client, &waves),
+        })
+    }
+
+    /// Runs every pack of BF pixels with its tables in place.
+    pub(super) fn over_packs(
+        &mut self,
+        batch: &Batch,
+        control: &Control,
+        run: &mut dyn FnMut(&Self, &Pack<'_, R>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let scan = self.plan.request.scan;
+        let all = self.stored.len();
+        let (mut again, mut waiting) = (false, 0);
+        for part in 0..self.store.parts() {
+            let g = self.store.part(part, control)?;
+            let range = self.store.range(part);
+            for first in range.clone().step_by(self.plan.pack) {
+                control.check()?;
+                let pixels = self.plan.pack.min(range.end - first);
+                wave_table::launch::<R>(
+                    &self.device.client,
+                    CubeCount::Static(pixels as u32, batch.candidates as u32, 1),
+                    CubeDim::new_1d(SUM_UNITS as u32),
+                    batch.waves.arg(),
+                    self.buffers.candidates.vectors(2),
+                    first as u32,
+                    all as u32,
+                    scan.candidate_pairs(batch.model.polynomial, self.plan.pack) as u32,
+                    scan,
+                    batch.model.polynomial,
+                );
+                run(
+                    self,
+                    &Pack {
+                        client: &self.device.client,
+                        plan: &self.plan,
+                        buffers: &self.buffers,
+                        g: g.clone(),
+                        acquisition: self.acquisition[part].clone(),
+                        model: batch.model,
+                        candidates: batch.candidates,
+                        first: first - range.start,
+                        pixels,
+                        again,
+                    },
+                )?;
+                again = true;
+                waiting += 1;
+                if waiting == self.plan.depth {
+                    self.device.connected.faults.finish(&self.device.client)?;
+                    waiting = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Splits the Nyquist row of an even number of scan rows and transforms its real term.
+    fn separate_nyquist_row(&self, pack: &Pack<'_, R>) {
+        let scan = self.plan.request.scan;
+        if !scan.even_rows() {
+            return;
+        }
+        let (client, buffers) = (&self.device.client, &self.buffers);
+        separate_row::launch::<R>(
+            client,
+            CubeCount::Static(pack.pixels(), pack.candidates as u32, 1),
+            CubeDim::new_1d(SUM_UNITS as u32),
+            pack.g.vectors(2),
+            pack.acquisition.arg(),
+            buffers.candidates.vectors(2),
+            buffers.real_row.vectors(2),
+            buffers.row_degenerate.arg(),
+            pack.first(),
+            pack.again(),
+            self.plan.pack as u32,
+            pack.pairs_per_candidate(),
+            scan,
+            pack.model,
+            SUM_UNITS,
+        );
+        let lines = pack.pixels * pack.candidates;
+        let shape = &self.plan.rows;
+        real_lines::launch::<R>(
+            client,
+            CubeCount::Static(lines.div_ceil(2).div_ceil(shape.lines) as u32, 1, 1),
+            CubeDim::new_1d((shape.lines * shape.line.units) as u32),
+            buffers.real_row.vectors(2),
+            buffers.over_cols.arg(),
+            buffers.row_table.vectors(2),
+            lines as u32,
+            shape.lines,
+            shape.line.clone(),
+        );
+    }
+}
+
+fn total(values: &[f32]) -> f64 {
+    values.iter().map(|v| f64::from(*v)).sum()
+}

@@ -1,0 +1,330 @@
+//! One arrangement in numbers: buffers, packs, traffic.
+
+use std::fmt;
+
+use serde::Serialize;
+use ssb_core::{DeviceFamily, Limits, Plan, Unsuitable};
+
+use super::LineShape;
+use crate::kernel::layout::Scan;
+use crate::kernel::prepare::between;
+
+/// Most candidates that share one read of G.
+pub(crate) const MOST_CANDIDATES: usize = 2;
+
+/// Half-plane points a second that one dispatch is modelled with, so that none lasts longer than
+/// about 100 ms: a software adapter (measured on lavapipe, two cores), the slowest GPU of a phone, a
+/// large one.
+const SOFTWARE_POINTS_PER_S: u64 = 8_000_000;
+const SMALL_POINTS_PER_S: u64 = 200_000_000;
+const LARGE_POINTS_PER_S: u64 = 5_000_000_000;
+
+/// What a plan depends on besides the device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Request {
+    /// Scan positions.
+    pub scan: Scan,
+    /// BF pixels that are stored: those that some rotation gives a non-zero aperture.
+    pub stored: usize,
+    /// Bytes of one sample as uploaded.
+    pub sample_bytes: usize,
+    /// Detector steps that differ between rows and columns.
+    pub unequal: bool,
+    /// BF pixels in one dispatch, when the caller chooses.
+    pub bf_block: Option<usize>,
+}
+
+/// A planned arrangement of kernels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Arrangement {
+    /// Name of the topology.
+    pub topology: &'static str,
+    pub(crate) request: Request,
+    /// Lines along the rows axis, for stored columns.
+    pub(crate) columns: LineShape,
+    /// Lines along the columns axis, each two scan rows.
+    pub(crate) rows: LineShape,
+    /// BF pixels in one buffer of G.
+    pub(crate) store: usize,
+    /// BF pixels in one dispatch.
+    pub(crate) pack: usize,
+    /// BF pixels in one upload.
+    pub(crate) upload: usize,
+    /// Groups that share the BF pixels of a pack: first pass, second pass, sums over b.
+    pub(crate) slots: [usize; 3],
+    /// Dispatches of packs between two waits for the device.
+    pub(crate) depth: usize,
+    /// G stays on the device; otherwise it is made anew from the counts, one buffer at a time.
+    pub(crate) resident: bool,
+    /// Whether the intermediate of a pack is moved through memory rather than cache.
+    pub(crate) intermediate_moves: bool,
+    /// Complex values of the intermediate of one BF pixel and candidate; 0 when there is none.
+    pub(crate) intermediate: usize,
+    /// Bytes on the device, by use.
+    pub(crate) bytes: Bytes,
+}
+
+/// Bytes on the device, by use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub(crate) struct Bytes {
+    pub(crate) g: u64,
+    pub(crate) tables: u64,
+    pub(crate) intermediate: u64,
+    pub(crate) sums: u64,
+    pub(crate) upload: u64,
+}
+
+impl Bytes {
+    pub(crate) fn total(self) -> u64 {
+        self.g + self.tables + self.intermediate + self.sums + self.upload
+    }
+}
+
+/// What a topology decides; the rest of the arrangement follows.
+pub(crate) struct Choice {
+    pub(crate) topology: &'static str,
+    pub(crate) columns: LineShape,
+    pub(crate) rows: LineShape,
+    /// Complex values of the intermediate of one BF pixel and candidate.
+    pub(crate) intermediate: usize,
+    /// Bytes of intermediate that a pack should not exceed.
+    pub(crate) intermediate_bytes: u64,
+    /// Cubes that each pass should have.
+    pub(crate) cubes: u64,
+}
+
+/// Points a second that dispatches are modelled with on this device.
+pub(crate) fn points_per_s(limits: &Limits) -> u64 {
+    match limits.family {
+        _ if limits.software => SOFTWARE_POINTS_PER_S,
+        DeviceFamily::Cuda | DeviceFamily::Apple => LARGE_POINTS_PER_S,
+        _ => SMALL_POINTS_PER_S,
+    }
+}
+
+/// Cubes that keep a device busy.
+pub(crate) fn busy_cubes(limits: &Limits) -> u64 {
+    match limits.processors {
+        _ if limits.software => 8,
+        0 => 256,
+        n => 8 * u64::from(n),
+    }
+}
+
+impl Arrangement {
+    /// Completes a choice, or says what does not fit.
+    pub(crate) fn new(request: &Request, limits: &Limits, choice: Choice) -> Result<Self, Unsuitable> {
+        let scan = request.scan;
+        let plane_bytes = 8 * scan.plane() as u64;
+        let most = MOST_CANDIDATES as u64;
+        let stored = request.stored.max(1);
+        let per_pixel = 8 * most * choice.intermediate as u64;
+        let wave_bytes = 8 * scan.wave_pairs(true) as u64;
+        let table_fixed = 8 * (2 + scan.phase_pairs()) as u64;
+        // The largest pack: cache or memory for the intermediate, bindings, and 100 ms.
+        let by_cache = choice.intermediate_bytes / per_pixel.max(1);
+        let by_binding = (limits.binding_bytes / most).saturating_sub(table_fixed)
+            / wave_bytes.max(8 * choice.intermediate as u64);
+        let by_time = points_per_s(limits) / 10 / (most * scan.plane() as u64);
+        let pack = by_cache.min(by_binding).min(by_time).clamp(1, stored as u64) as usize;
+        let pack = request.bf_block.map_or(pack, |block| block.clamp(1, pack.max(1)));
+        // G in as few buffers as bindings allow, each a whole number of packs.
+        let by_binding = (limits.binding_bytes / plane_bytes.max(1)).clamp(1, stored as u64) as usize;
+        if plane_bytes > limits.binding_bytes || by_binding < pack && by_binding < stored {
+            return Err(Unsuitable(format!(
+                "one BF pixel's half plane has {plane_bytes} bytes, one binding of the device {}",
+                limits.binding_bytes
+            )));
+        }
+        let upload_bytes_each =
+            (8 * between(scan) + request.sample_bytes * scan.rows * scan.cols) as u64;
+        let upload = (points_per_s(limits) / 10 / scan.plane() as u64)
+            .min((256 << 20) / upload_bytes_each)
+            .clamp(1, stored as u64) as usize;
+        let slots = |tiles: usize, least: usize| {
+            let wanted = choice.cubes.div_ceil(tiles.max(1) as u64) as usize;
+            wanted.clamp(1, pack.div_ceil(least).max(1))
+        };
+        let column_tiles = scan.half().div_ceil(choice.columns.lines);
+        let row_tiles = (2 * scan.row_blocks()).div_ceil(choice.rows.lines);
+        let slots = [
+            slots(column_tiles, 2),
+            slots(row_tiles, 3),
+            slots(scan.plane().div_ceil(super::SUM_UNITS), 4),
+        ];
+        let points = (scan.rows * scan.cols) as u64;
+        let sums = 4 * points * most * (slots[1] as u64 + 1)
+            + 12 * slots[2] as u64 * scan.plane() as u64
+            + 8 * pack as u64 * most * scan.half() as u64
+            + 4 * pack as u64 * most * scan.cols as u64;
+        let acquisition = 4 * (scan.pixels() + scan.pixel_floats(request.unequal) * stored) as u64;
+        let lists = 4 * most * stored as u64 * crate::kernel::layout::WAVE_FLOATS as u64;
+        let tables = most * (table_fixed + pack as u64 * wave_bytes) + acquisition + lists;
+        let intermediate = per_pixel * pack as u64;
+        let upload_bytes = upload as u64 * upload_bytes_each;
+        let rest = Bytes {
+            g: 0,
+            tables,
+            intermediate,
+            sums,
+            upload: upload_bytes,
+        };
+        let room = limits.device_bytes.saturating_sub(rest.total());
+        let resident = plane_bytes * stored as u64 <= room;
+        let whole = |pixels: usize| (pixels / pack).max(1) * pack;
+        let store = if resident {
+            whole(by_binding).min(stored.next_multiple_of(pack))
+        } else {
+            whole(by_binding.min((room / plane_bytes) as usize).max(1))
+        };
+        let held = if resident { stored } else { store };
+        let bytes = Bytes {
+            g: plane_bytes * held as u64,
+            ..rest
+        };
+        if bytes.total() > limits.device_bytes {
+            return Err(Unsuitable(format!(
+                "at least {} bytes of device memory are needed, {} are allowed: {:?}",
+                bytes.total(),
+                limits.device_bytes,
+                bytes
+            )));
+        }
+        let intermediate_moves = intermediate > limits.cache_bytes / 2;
+        let depth = (points_per_s(limits) / 4 / (most * scan.plane() as u64 * pack as u64)).clamp(1, 64);
+        Ok(Self {
+            topology: choice.topology,
+            request: request.clone(),
+            columns: choice.columns,
+            rows: choice.rows,
+            store,
+            pack,
+            upload,
+            slots,
+            depth: depth as usize,
+            resident,
+            intermediate_moves,
+            intermediate: choice.intermediate,
+            bytes,
+        })
+    }
+
+    /// Cubes along the lines of both passes: tiles of stored columns, and of pairs of rows.
+    pub(crate) fn tiles(&self) -> [usize; 2] {
+        let scan = self.request.scan;
+        [
+            scan.half().div_ceil(self.columns.lines),
+            (2 * scan.row_blocks()).div_ceil(self.rows.lines),
+        ]
+    }
+
+    /// BF pixels in the longest pack.
+    pub(crate) fn longest_pack(&self) -> usize {
+        self.pack.min(self.store).min(self.request.stored)
+    }
+
+    /// Packs of one pass over the BF pixels.
+    pub(crate) fn packs(&self) -> usize {
+        let whole = self.request.stored / self.store;
+        let rest = self.request.stored % self.store;
+        whole * self.store.div_ceil(self.pack) + rest.div_ceil(self.pack)
+    }
+
+    /// Bytes moved by a loss of `m` candidates together (numerics section 7), tables and images
+    /// included. An intermediate that stays in cache does not count.
+    #[must_use]
+    pub fn loss_bytes(&self, m: usize) -> u64 {
+        let scan = self.request.scan;
+        let (stored, m) = (self.request.stored as u64, m as u64);
+        let g = 8 * scan.plane() as u64 * stored;
+        let through = if self.intermediate_moves && self.intermediate > 0 {
+            2 * m * 8 * self.intermediate as u64 * stored
+        } else {
+            0
+        };
+        let images = 2 * 4 * m * (scan.rows * scan.cols * self.slots[1] * self.packs()) as u64;
+        let images = if self.intermediate_moves { images } else { 8 * m * (scan.rows * scan.cols * self.slots[1]) as u64 };
+        g + through + images + self.table_bytes(m)
+    }
+
+    /// Bytes moved by one object or agreement.
+    #[must_use]
+    pub fn object_bytes(&self) -> u64 {
+        let scan = self.request.scan;
+        8 * scan.plane() as u64 * (self.request.stored + self.slots[2]) as u64 + self.table_bytes(1)
+    }
+
+    fn table_bytes(&self, m: u64) -> u64 {
+        let scan = self.request.scan;
+        let stored = self.request.stored as u64;
+        let waves = 2 * 8 * m * stored * (scan.rows + scan.half()) as u64;
+        waves + 4 * stored * scan.pixel_floats(self.request.unequal) as u64
+    }
+
+    /// The plan as every backend reports it.
+    #[must_use]
+    pub fn summary(&self, column_bytes: u64) -> Plan {
+        let lists = 8 * (self.request.stored * 2 * crate::kernel::layout::WAVE_FLOATS) as u64;
+        Plan {
+            topology: self.topology,
+            bf_block: self.pack,
+            blocks: self.packs(),
+            host_bytes: column_bytes + self.bytes.upload + lists + self.bytes.sums,
+            device_bytes: self.bytes.total(),
+            loss_bytes: self.loss_bytes(1),
+            object_bytes: self.object_bytes(),
+        }
+    }
+}
+
+impl fmt::Display for Arrangement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        let scan = self.request.scan;
+        let line = |shape: &LineShape| {
+            let plan = &shape.line;
+            let radices: Vec<_> = plan.radices.iter().map(ToString::to_string).collect();
+            format!(
+                "{} points as {} of {} ({:?}{}), {} units a line, {} lines a cube",
+                plan.n,
+                radices.join("."),
+                plan.length,
+                plan.method,
+                if plan.split { ", parts in turn" } else { "" },
+                plan.units,
+                shape.lines
+            )
+        };
+        writeln!(
+            f,
+            "{}: {} x {} scan, {} BF pixels in {} packs of {}",
+            self.topology,
+            scan.rows,
+            scan.cols,
+            self.request.stored,
+            self.packs(),
+            self.pack
+        )?;
+        writeln!(f, "  columns: {}; {} slots", line(&self.columns), self.slots[0])?;
+        writeln!(f, "  rows: {}; {} slots", line(&self.rows), self.slots[1])?;
+        writeln!(
+            f,
+            "  G {} in buffers of {} BF pixels: {} MiB; tables {}, intermediate {} ({}), sums {}, upload {} MiB",
+            if self.resident { "resident" } else { "streamed" },
+            self.store,
+            mib(self.bytes.g),
+            mib(self.bytes.tables),
+            mib(self.bytes.intermediate),
+            if self.intermediate_moves { "moved" } else { "in cache" },
+            mib(self.bytes.sums),
+            mib(self.bytes.upload)
+        )?;
+        write!(
+            f,
+            "  moved: loss {} MiB, pair {} MiB, object {} MiB",
+            mib(self.loss_bytes(1)),
+            mib(self.loss_bytes(2)),
+            mib(self.object_bytes())
+        )
+    }
+}

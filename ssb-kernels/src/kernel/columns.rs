@@ -8,7 +8,7 @@ use super::correct::{Place, Point, normalised, sides};
 use super::layout::{Model, ROW_BLOCK, Scan};
 use super::reduce::sum_of_cube;
 use super::tables::complex;
-use crate::line::{LinePlan, input_index, output_index, transform};
+use crate::line::{LinePlan, output_index, take, transform};
 
 /// What is compiled into the first pass.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
@@ -18,8 +18,6 @@ pub(crate) struct ColumnPass {
     pub(crate) line: LinePlan,
     /// Columns of one BF pixel in a cube.
     pub(crate) lines: usize,
-    /// Candidates that share one read of G.
-    pub(crate) candidates: usize,
 }
 
 impl ColumnPass {
@@ -28,7 +26,7 @@ impl ColumnPass {
     }
 
     pub(crate) fn shared_floats(&self) -> usize {
-        (self.lines * self.line.exchange_floats()).max(self.units())
+        (self.lines * self.line.staged_floats()).max(self.units())
     }
 
     pub(crate) fn tiles(&self) -> usize {
@@ -36,10 +34,10 @@ impl ColumnPass {
     }
 }
 
-/// Corrects and transforms columns of BF pixels `first..first + pixels`: a cube takes `lines` columns of
-/// every BF pixel of its slot (second axis of cubes; slot s takes s, s + slots, ...), and writes
-/// `[candidate][pixel of the pack][row / 4][column][row % 4]`. Counts degenerate points of slot and tile,
-/// mirrored columns twice, after those of earlier packs when `again`.
+/// Corrects and transforms columns of BF pixels `first..first + pixels` under `count` candidates (1 or 2), which
+/// share what is read of G: a cube takes `lines` columns of every BF pixel of its slot (second axis of cubes;
+/// slot s takes s, s + slots, ...), and writes `[candidate][pixel of the pack][row / 4][column][row % 4]`. Counts
+/// degenerate points of slot and tile, mirrored columns twice, after those of earlier packs when `again`.
 #[cube(launch)]
 pub(crate) fn correct_columns(
     g: &Array<C32>,
@@ -50,12 +48,12 @@ pub(crate) fn correct_columns(
     degenerate: &mut Array<f32>,
     first: u32,
     pixels: u32,
+    count: u32,
     again: u32,
     pairs_per_candidate: u32,
     #[comptime] pass: ColumnPass,
 ) {
     let scan = comptime!(pass.scan);
-    let model = comptime!(pass.model);
     let plan = comptime!(pass.line.clone());
     let mut shared = SharedMemory::<f32>::new(comptime!(pass.shared_floats()));
     let rows = comptime!(scan.rows);
@@ -63,85 +61,47 @@ pub(crate) fn correct_columns(
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let local = UNIT_POS as usize / comptime!(plan.units);
     let col = CUBE_POS_X as usize * comptime!(pass.lines) + local;
-    let at = local * comptime!(plan.exchange_floats());
+    let at = local * comptime!(plan.staged_floats());
     let active = col < half;
-    let nyquist_col = comptime!(scan.even_cols()) && col == half - 1;
-    let weight = select(col == 0 || nyquist_col, 1.0, 2.0);
     let registers = comptime!(plan.registers());
     let slots = CUBE_COUNT_Y as usize;
-    let mut counts = Array::<f32>::new(comptime!(pass.candidates));
-    #[unroll]
-    for m in 0..comptime!(pass.candidates) {
-        counts[m] = f32::new(0.0);
-    }
+    let mut found_first = f32::new(0.0);
+    let mut found_second = f32::new(0.0);
     let mut pixel = CUBE_POS_Y as usize;
     while pixel < pixels as usize {
-        let stored = first as usize + pixel;
-        let line = (stored * half + col) * rows;
-        let mut g_re = Array::<f32>::new(registers);
-        let mut g_im = Array::<f32>::new(registers);
-        #[unroll]
-        for t in 0..comptime!(plan.passes(0)) {
-            #[unroll]
-            for k in 0..comptime!(plan.radices[0]) {
-                let slot = comptime!(t * plan.radices[0] + k);
-                let row = input_index(unit, t, k, comptime!(plan.clone()));
-                g_re[slot] = f32::new(0.0);
-                g_im[slot] = f32::new(0.0);
-                if active && row < rows {
-                    let z = g[line + row];
-                    g_re[slot] = z[0];
-                    g_im[slot] = z[1];
-                }
-            }
-        }
-        #[unroll]
-        for m in 0..comptime!(pass.candidates) {
-            let candidate = m * pairs_per_candidate as usize;
-            let place = Place {
-                pixel: comptime!(scan.pixels())
-                    + stored * comptime!(scan.pixel_floats(model.unequal)),
-                candidate,
-                wave: candidate
-                    + comptime!(2 + scan.phase_pairs())
-                    + pixel * comptime!(scan.wave_pairs(model.polynomial)),
-            };
+        let mut m = 0usize;
+        while m < count as usize {
+            let place = column_place(
+                first as usize + pixel,
+                pixel,
+                m * pairs_per_candidate as usize,
+                comptime!(pass.clone()),
+            );
+            let line = ((first as usize + pixel) * half + col) * rows;
             let mut re = Array::<f32>::new(registers);
             let mut im = Array::<f32>::new(registers);
-            #[unroll]
-            for t in 0..comptime!(plan.passes(0)) {
-                #[unroll]
-                for k in 0..comptime!(plan.radices[0]) {
-                    let slot = comptime!(t * plan.radices[0] + k);
-                    let row = input_index(unit, t, k, comptime!(plan.clone()));
-                    re[slot] = f32::new(0.0);
-                    im[slot] = f32::new(0.0);
-                    if active && row < rows {
-                        let point = Point {
-                            row,
-                            col,
-                            sign: 1.0,
-                            phase: col * rows + row,
-                        };
-                        let found = normalised(
-                            acquisition,
-                            place.pixel,
-                            g_re[slot],
-                            g_im[slot],
-                            sides(acquisition, candidates, place, point, scan, model),
-                        );
-                        re[slot] = found.re;
-                        im[slot] = found.im;
-                        if comptime!(scan.even_rows()) && row == comptime!(scan.rows / 2) {
-                            let z = candidates[place.wave + rows + half + col];
-                            re[slot] = z[0];
-                            im[slot] = z[1];
-                        } else if row + col > 0 {
-                            counts[m] += found.degenerate;
-                        }
-                    }
-                }
+            if comptime!(plan.split) {
+                // Half the memory: corrected once for each part.
+                stage_column(
+                    g, acquisition, candidates, &mut shared, place, line, col, active, unit, at, 1u32,
+                    comptime!(pass.clone()),
+                );
+                sync_cube();
+                take(&mut im, &shared, unit, at, comptime!(plan.clone()));
+                sync_cube();
             }
+            let found = stage_column(
+                g, acquisition, candidates, &mut shared, place, line, col, active, unit, at, 0u32,
+                comptime!(pass.clone()),
+            );
+            sync_cube();
+            take(&mut re, &shared, unit, at, comptime!(plan.clone()));
+            if comptime!(!plan.split) {
+                take(&mut im, &shared, unit, at + comptime!(plan.length), comptime!(plan.clone()));
+            }
+            sync_cube();
+            found_first += select(m == 0, found, 0.0);
+            found_second += select(m == 0, 0.0, found);
             transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
             let out = (m * pixels as usize + pixel) * comptime!(scan.intermediate());
             let last = comptime!(plan.last());
@@ -158,17 +118,101 @@ pub(crate) fn correct_columns(
                     }
                 }
             }
+            m += 1;
         }
         pixel += slots;
     }
-    #[unroll]
-    for m in 0..comptime!(pass.candidates) {
-        let total = sum_of_cube(&mut shared, counts[m] * weight, comptime!(pass.units()));
+    let nyquist_col = comptime!(scan.even_cols()) && col == half - 1;
+    let weight = select(col == 0 || nyquist_col, 1.0, 2.0);
+    let mut m = 0usize;
+    while m < count as usize {
+        let mine = select(m == 0, found_first, found_second);
+        let total = sum_of_cube(&mut shared, mine * weight, comptime!(pass.units()));
         if UNIT_POS == 0 {
             let which = (m * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize
                 + CUBE_POS_X as usize;
             let before = select(again == 1, degenerate[which], 0.0);
             degenerate[which] = before + total;
         }
+        m += 1;
     }
+}
+
+/// Where a BF pixel's values begin in the tables.
+#[cube]
+pub(crate) fn column_place(
+    stored: usize,
+    pixel: usize,
+    candidate: usize,
+    #[comptime] pass: ColumnPass,
+) -> Place {
+    Place {
+        pixel: comptime!(pass.scan.pixels())
+            + stored * comptime!(pass.scan.pixel_floats(pass.model.unequal)),
+        candidate,
+        wave: candidate
+            + comptime!(2 + pass.scan.phase_pairs())
+            + pixel * comptime!(pass.scan.wave_pairs(pass.model.polynomial)),
+    }
+}
+
+/// Corrects one column of one BF pixel into shared memory: both parts, or for a split line the real
+/// (`part` 0) or imaginary one. Returns this unit's degenerate points.
+#[cube]
+pub(crate) fn stage_column(
+    g: &Array<C32>,
+    acquisition: &Array<f32>,
+    candidates: &Array<C32>,
+    shared: &mut SharedMemory<f32>,
+    place: Place,
+    line: usize,
+    col: usize,
+    active: bool,
+    unit: usize,
+    at: usize,
+    part: u32,
+    #[comptime] pass: ColumnPass,
+) -> f32 {
+    let scan = comptime!(pass.scan);
+    let rows = comptime!(scan.rows);
+    let half = comptime!(scan.half());
+    let mut degenerate = f32::new(0.0);
+    let mut row = unit;
+    while row < rows {
+        let mut re = f32::new(0.0);
+        let mut im = f32::new(0.0);
+        if active {
+            let z = g[line + row];
+            let point = Point {
+                row,
+                col,
+                sign: 1.0,
+                phase: col * rows + row,
+            };
+            let found = normalised(
+                acquisition,
+                place.pixel,
+                z[0],
+                z[1],
+                sides(acquisition, candidates, place, point, scan, comptime!(pass.model)),
+            );
+            re = found.re;
+            im = found.im;
+            if comptime!(scan.even_rows()) && row == comptime!(scan.rows / 2) {
+                let z = candidates[place.wave + rows + half + col];
+                re = z[0];
+                im = z[1];
+            } else if row + col > 0 {
+                degenerate += found.degenerate;
+            }
+        }
+        if comptime!(pass.line.split) {
+            shared[at + row] = select(part == 0, re, im);
+        } else {
+            shared[at + row] = re;
+            shared[at + comptime!(pass.line.length) + row] = im;
+        }
+        row += comptime!(pass.line.units);
+    }
+    degenerate
 }

@@ -120,6 +120,19 @@ fn exchange(
     sync_cube();
 }
 
+/// Reads what the first stage expects from a line that lies in order in shared memory, real parts
+/// first; `split` lines call it for one part at a time. A barrier must stand on either side.
+#[cube]
+pub(crate) fn take(
+    values: &mut Array<f32>,
+    shared: &SharedMemory<f32>,
+    unit: usize,
+    at: usize,
+    #[comptime] plan: LinePlan,
+) {
+    get(values, shared, unit, at, 0usize, plan);
+}
+
 /// Writes the results of stage `s` in their order along the line.
 #[cube]
 fn put(

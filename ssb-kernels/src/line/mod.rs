@@ -7,4 +7,4 @@ mod tests;
 mod in_registers;
 
 pub use plan::{LONGEST_LINE, LinePlan, Method};
-pub(crate) use in_registers::{input_index, output_index, transform};
+pub(crate) use in_registers::{input_index, output_index, take, transform};

@@ -198,6 +198,12 @@ impl LinePlan {
         }
     }
 
+    /// Floats of shared memory for a line that is staged before its transform, and then exchanged.
+    #[must_use]
+    pub fn staged_floats(&self) -> usize {
+        if self.split { self.length } else { 2 * self.length }
+    }
+
     /// Barriers of one transform.
     #[must_use]
     pub fn barriers(&self) -> usize {

@@ -45,7 +45,7 @@ fn error<R: Runtime>(client: &ComputeClient<R>, plan: &LinePlan) -> f64 {
     );
     let bytes = client.read_one(target).unwrap();
     let output = f32::from_bytes(&bytes);
-    let (mut wrong, mut size) = (0.0, 0.0);
+    let (mut wrong, mut size, mut along) = (0.0, 0.0, 0.0);
     for l in 0..count {
         let at = 2 * n * l;
         let pair = |v: &[f32], i: usize| Complex64::new(v[at + 2 * i].into(), v[at + 2 * i + 1].into());
@@ -53,8 +53,10 @@ fn error<R: Runtime>(client: &ComputeClient<R>, plan: &LinePlan) -> f64 {
         for (i, z) in exact.iter().enumerate() {
             wrong += (pair(output, i) - z).norm_sqr();
             size += z.norm_sqr();
+            along += (pair(output, i) * z.conj()).re;
         }
     }
+    println!("{n} {:?} bias {:e} rms {:e}", plan.radices, along / size - 1.0, (wrong / size).sqrt());
     (wrong / size).sqrt()
 }
 

@@ -46,7 +46,6 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         model: pack.model(),
         line: plan.columns.line.clone(),
         lines: plan.columns.lines,
-        candidates: m,
     };
     let rows = RowPass {
         scan,
@@ -66,6 +65,7 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         buffers.column_degenerate.arg(),
         pack.first(),
         pack.pixels(),
+        m as u32,
         pack.again(),
         pack.pairs_per_candidate(),
         columns,

@@ -2,3 +2,5 @@
 //!
 //! What is computed is numerics section 1, in the forms of sections 2 to 5. The folders `device` and
 //! `text` know no ptychography: a second family of kernels can use them as they are.
+#[cfg(feature = "texts")]
+pub mod text;

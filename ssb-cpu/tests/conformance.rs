@@ -4,7 +4,7 @@
 
 use ssb_core::{Control, Error, Evaluator, PrepareOptions, Problem};
 use ssb_cpu::CPU;
-use ssb_testkit::synthetic::{PROBLEMS, Synthetic};
+use ssb_testkit::synthetic::{LARGE_PROBLEMS, PROBLEMS, Synthetic};
 use ssb_testkit::{conformance, refdata, tolerances};
 
 fn cpu(problem: Problem, options: &PrepareOptions) -> ssb_core::Result<Box<dyn Evaluator>> {
@@ -19,7 +19,10 @@ fn taken(recipe: &Synthetic) -> bool {
 #[test]
 fn every_check_of_the_suite_passes() {
     let problems: Vec<Synthetic> = PROBLEMS.iter().filter(|p| taken(p)).cloned().collect();
-    for wanted in ["31x37", "64x64", "60x75", "96x96", "128x128"] {
+    for wanted in [
+        "31x37", "45x97", "60x75", "64x64", "96x80", "100x100", "128x128", "125x128", "61x67",
+        "16x74",
+    ] {
         assert!(
             problems.iter().any(|p| p.name == wanted),
             "{wanted} is missing"
@@ -28,6 +31,17 @@ fn every_check_of_the_suite_passes() {
     let control = Control::default();
     let summary = conformance::run(&cpu, &problems, &control, &mut |outcome| {
         println!("{outcome}")
+    });
+    let summary = summary.unwrap();
+    assert!(summary.passed(), "{:#?}", summary.failed);
+}
+
+#[test]
+fn every_check_passes_on_the_large_problems() {
+    assert!(LARGE_PROBLEMS.iter().any(|p| p.name == "256x256"));
+    let control = Control::default();
+    let summary = conformance::run(&cpu, LARGE_PROBLEMS, &control, &mut |outcome| {
+        println!("{outcome}");
     });
     let summary = summary.unwrap();
     assert!(summary.passed(), "{:#?}", summary.failed);

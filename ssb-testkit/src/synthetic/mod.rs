@@ -19,7 +19,7 @@ use crate::simulate::draw::Draws;
 
 mod problems;
 
-pub use problems::PROBLEMS;
+pub use problems::{LARGE_PROBLEMS, PROBLEMS};
 
 /// The type in which the counts are stored, and what makes it special.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn problems_cover_what_they_are_meant_to() {
         let mut dark_somewhere = 0;
-        for recipe in PROBLEMS {
+        for recipe in PROBLEMS.iter().chain(LARGE_PROBLEMS) {
             let problem = recipe.problem().unwrap();
             let (b, active) = (
                 problem.geometry().bf_pixels(),

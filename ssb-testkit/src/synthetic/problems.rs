@@ -122,9 +122,9 @@ pub const PROBLEMS: &[Synthetic] = &[
         ..BASE
     },
     Synthetic {
-        name: "96x96",
+        name: "96x80",
         seed: 12,
-        scan_shape: [96, 96],
+        scan_shape: [96, 80],
         scan_step_a: [0.27, 0.27],
         voltage_kv: 200.0,
         semiangle_mrad: 21.0,
@@ -147,4 +147,58 @@ pub const PROBLEMS: &[Synthetic] = &[
         stored: Stored::U8,
         ..BASE
     },
+    Synthetic {
+        name: "16x74",
+        seed: 14,
+        scan_shape: [16, 74],
+        scan_step_a: [0.35, 0.35],
+        rotation_deg: 45.0,
+        ..BASE
+    },
+    Synthetic {
+        name: "61x67",
+        seed: 15,
+        scan_shape: [61, 67],
+        scan_step_a: [0.3, 0.3],
+        voltage_kv: 200.0,
+        semiangle_mrad: 21.0,
+        det_step_mrad: [5.9, 5.5],
+        radius_px: 3.7,
+        rotation_deg: -9.0,
+        ..BASE
+    },
+    Synthetic {
+        name: "100x100",
+        seed: 16,
+        scan_shape: [100, 100],
+        scan_step_a: [0.26, 0.26],
+        semiangle_mrad: 22.0,
+        det_step_mrad: [6.4, 6.4],
+        radius_px: 3.7,
+        counts: 70.0,
+        ..BASE
+    },
+    Synthetic {
+        name: "125x128",
+        seed: 17,
+        scan_shape: [125, 128],
+        scan_step_a: [0.22, 0.25],
+        det_step_mrad: [7.0, 7.0],
+        radius_px: 3.4,
+        rotation_deg: 180.0,
+        ..BASE
+    },
 ];
+
+/// Scans so large that the float64 reference takes most of the time: for `ssb parity --large`.
+pub const LARGE_PROBLEMS: &[Synthetic] = &[Synthetic {
+    name: "256x256",
+    seed: 18,
+    scan_shape: [256, 256],
+    scan_step_a: [0.2, 0.2],
+    det_step_mrad: [7.4, 7.4],
+    radius_px: 3.3,
+    counts: 25.0,
+    stored: Stored::U8,
+    ..BASE
+}];

@@ -43,8 +43,8 @@ pub enum Verb {
     View(LaterArgs),
     /// A series of acquisitions (not yet)
     Series(LaterArgs),
-    /// The conformance suite on this machine (not yet)
-    Parity(LaterArgs),
+    /// The conformance suite on this machine, one line a check
+    Parity(ParityArgs),
     /// Benchmarks (not yet)
     Bench(LaterArgs),
 }
@@ -279,6 +279,20 @@ pub struct SimulateArgs {
     /// plain, arina or emd
     #[arg(long, default_value = "plain", value_parser = ["plain", "arina", "emd"])]
     pub layout: String,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ParityArgs {
+    /// Problems by name, e.g. 31x37,64x64 [default: all but the large]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub problems: Vec<String>,
+    /// The large problems too: minutes of the float64 reference
+    #[arg(long)]
+    pub large: bool,
+    #[command(flatten)]
+    pub backend: BackendArgs,
     #[command(flatten)]
     pub talk: TalkArgs,
 }

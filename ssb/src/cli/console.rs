@@ -107,6 +107,19 @@ impl Console {
         }
     }
 
+    /// A line of the answer on stdout, while the rest is still being found; JSON has it in its document.
+    pub fn say(&self, text: &str) {
+        if !self.json {
+            let write = || {
+                let _ = writeln!(std::io::stdout().lock(), "{text}");
+            };
+            match &self.bar {
+                Some(bar) => bar.suspend(write),
+                None => write(),
+            }
+        }
+    }
+
     /// A warning for people.
     pub fn warn(&self, text: &str) {
         self.line(&format!("warning: {text}"));

@@ -10,6 +10,7 @@ mod export;
 mod fit;
 mod inspect;
 mod opening;
+mod parity;
 mod reconstruct;
 mod reusing;
 mod show;
@@ -35,6 +36,8 @@ pub enum Ending {
     Done,
     /// Stopped early, with something worth keeping.
     Cancelled,
+    /// All was done, and a check of it failed.
+    Failed,
 }
 
 type Outcome = (bool, Result<Ending, Error>);
@@ -74,12 +77,13 @@ pub fn run() -> ExitCode {
         Verb::Convert(a) => later("convert", a),
         Verb::View(a) => later("view", a),
         Verb::Series(a) => later("series", a),
-        Verb::Parity(a) => later("parity", a),
+        Verb::Parity(a) => talking(&a.talk, |c| parity::run(a, c)),
         Verb::Bench(a) => later("bench", a),
     };
     match outcome {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Cancelled) => ExitCode::from(130),
+        Ok(Ending::Failed) => ExitCode::FAILURE,
         Err(error) => {
             console::fail(json, &error);
             ExitCode::from(error.exit_code())

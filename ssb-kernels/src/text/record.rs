@@ -8,7 +8,10 @@ use cubecl::Runtime;
 use cubecl::client::ComputeClient;
 use cubecl::server::ServerError;
 
+use super::compiler::host_compiler;
 use super::device::{Mode, Target, TextDevice};
+use super::error::TextError;
+use super::language::{Cuda, Language, Metal};
 
 /// One launch: a kernel's text and how it was launched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +32,29 @@ pub struct RecordedKernel {
     pub shared_memory_bytes: usize,
     /// Whether the kernel is one of the fused ones, which must not spill registers. The recorder leaves it `false`.
     pub fused: bool,
+}
+
+impl RecordedKernel {
+    /// Compiles the text on the host, without running it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no C++ compiler, or the text does not compile.
+    pub fn check_on_host(&self) -> Result<(), TextError> {
+        let ending = self.ending();
+        host_compiler()?
+            .object(&self.text, &self.kernel, ending)
+            .map(drop)
+    }
+
+    /// The ending of the text's file: `cu` or `metal`.
+    pub fn ending(&self) -> &'static str {
+        if Cuda::speaks(self.target) {
+            Cuda::ENDING
+        } else {
+            Metal::ENDING
+        }
+    }
 }
 
 static RECORDS: Mutex<Option<HashMap<u32, Vec<RecordedKernel>>>> = Mutex::new(None);

@@ -153,13 +153,13 @@ fn a_missing_barrier_is_reported<R: Runtime<Device = TextDevice>>(device: &TextD
 on_both!(a_missing_barrier_is_reported);
 
 #[cube(launch_unchecked)]
-fn last_word_wins(output: &mut Array<f32>) {
-    output[UNIT_POS as usize] = CUBE_POS as f32;
+fn last_word_wins(output: &mut Array<f32>, step: u32) {
+    output[UNIT_POS as usize] = (CUBE_POS as u32 * step) as f32;
 }
 
 fn cubes_that_write_one_word_are_reported<R: Runtime<Device = TextDevice>>(device: &TextDevice) {
     let client = R::client(device);
-    let run = |cubes| {
+    let run = |cubes, step| {
         // SAFETY: one element per unit of a cube.
         unsafe {
             last_word_wins::launch_unchecked::<R>(
@@ -167,12 +167,15 @@ fn cubes_that_write_one_word_are_reported<R: Runtime<Device = TextDevice>>(devic
                 CubeCount::Static(cubes, 1, 1),
                 CubeDim::new_1d(16),
                 array(&client.empty(64), 16),
+                step,
             );
         }
         client.flush()
     };
-    run(1).unwrap();
-    let error = fault(run(2));
+    run(1, 1).unwrap();
+    // One value, whoever writes it.
+    run(3, 0).unwrap();
+    let error = fault(run(2, 1));
     assert!(
         error.contains("unit 0 of cube 1 writes what another cube wrote"),
         "{error}"
@@ -277,6 +280,7 @@ fn a_target_of_the_other_language_is_an_error() {
             CubeCount::Static(1, 1, 1),
             CubeDim::new_1d(16),
             array(&client.empty(64), 16),
+            1,
         );
     }
     assert!(fault(client.flush()).contains("apple-m is not a target of cuda"));

@@ -26,6 +26,7 @@ macro_rules! on_both {
 }
 
 mod faults;
+mod recording;
 mod values;
 
 fn device(target: Target) -> TextDevice {

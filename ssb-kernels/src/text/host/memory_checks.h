@@ -63,8 +63,8 @@ void race(const Region& region, const char* address, const Access& before, const
         snprintf(who, sizeof who, "another cube");
     else if (before.unit < IN_PLANE)
         snprintf(who, sizeof who, "unit %u", before.unit);
-    describe("data race on %s at byte %lld: unit %u of cube %u %s what %s %s, with no barrier for this "
-             "memory between",
+    describe("data race on %s at byte %lld: unit %u of cube %u %s what %s %s, and no barrier for this memory "
+             "stands between",
              region.name, (long long)(address - region.begin), running, cube - 1, does, who, did);
     abandon();
 }
@@ -95,6 +95,33 @@ void note_write(Access& write, const Access& after) {
     write.bytes = bytes;
 }
 
+// Units may write one value to one place. Whether they do shows after the write.
+struct Contested {
+    const Region* region;
+    char* address;
+    uint64_t size;
+    unsigned char bytes[16];
+    Access before;
+};
+Contested contested;
+
+void expect_same(const Region& region, char* address, uint64_t size, const Access& before) {
+    if (size > sizeof contested.bytes)
+        race(region, address, before, "wrote", "writes");
+    contested = Contested{&region, address, size, {}, before};
+    memcpy(contested.bytes, address, size);
+}
+
+// To be called before the unit that wrote does anything else.
+void settle_contested() {
+    if (!contested.region)
+        return;
+    Contested write = contested;
+    contested.region = nullptr;
+    if (memcmp(write.bytes, write.address, write.size) != 0)
+        race(*write.region, write.address, write.before, "wrote with another value", "writes");
+}
+
 void check_words(Region& region, char* address, uint64_t size, bool writes) {
     uint64_t first = (uint64_t)(address - region.begin);
     for (uint64_t byte = first; byte < first + size;) {
@@ -105,12 +132,15 @@ void check_words(Region& region, char* address, uint64_t size, bool writes) {
             ++byte;
         } while (byte % 4 != 0 && byte < first + size);
         Access access = now(region, mask);
-        if (overlaps(region, word.write, access))
-            race(region, address, word.write, "wrote", writes ? "writes" : "reads");
+        bool contested = overlaps(region, word.write, access);
         if (!writes) {
+            if (contested)
+                race(region, address, word.write, "wrote", "reads");
             note_read(region, word.read, access);
             continue;
         }
+        if (contested)
+            expect_same(region, address, size, word.write);
         if (overlaps(region, word.read, access))
             race(region, address, word.read, "read", "writes");
         note_write(word.write, access);
@@ -145,6 +175,9 @@ bool within(const char* address, const void* begin, uint64_t bytes) {
 
 void access(void* pointer, uint64_t size, bool writes) {
     char* address = (char*)pointer;
+    settle_contested();
+    if (within(address, &ssb_position, sizeof ssb_position))
+        return;
     for (uint32_t tried = 0; tried < region_count; ++tried) {
         Region& region = regions[recent];
         if (address >= region.begin && address + size <= region.end) {
@@ -154,8 +187,6 @@ void access(void* pointer, uint64_t size, bool writes) {
         recent = recent + 1 < region_count ? recent + 1 : 0;
     }
     if (within(address, stacks, (uint64_t)units * STACK_BYTES))
-        return;
-    if (within(address, &ssb_position, sizeof ssb_position))
         return;
     Dl_info image;
     // Constants of the text are part of the loaded object.

@@ -111,15 +111,20 @@ uint32_t plane_of(uint32_t unit) {
     return unit & IN_PLANE ? unit & ~(uint32_t)IN_PLANE : unit / launch->plane_size;
 }
 
-void wait() { ssb_switch(&fibres[running].stack_pointer, scheduler); }
+void leave() { ssb_switch(&fibres[running].stack_pointer, scheduler); }
 
 // Leaves the running unit for good.
 [[noreturn]] void abandon() {
     for (;;)
-        wait();
+        leave();
 }
 
 #include "memory_checks.h"
+
+void wait() {
+    settle_contested();
+    leave();
+}
 
 void begin_fibre() {
     ssb_unit(launch->arguments);
@@ -238,6 +243,7 @@ bool prepare_memory() {
                         MAP_PRIVATE | MAP_ANON, -1, 0);
     stacks = mapped == MAP_FAILED ? nullptr : (char*)mapped;
     region_count = recent = 0;
+    contested.region = nullptr;
     if (!regions || !fibres || !plane_slots || !plane_turn || !stacks)
         return false;
     for (uint32_t i = 0; i < launch->argument_count; ++i)

@@ -18,6 +18,8 @@ pub(crate) struct Buffers {
     pub(crate) candidates: DeviceArray<f32>,
     /// Between the two passes; one value when a topology needs none.
     pub(crate) intermediate: DeviceArray<f32>,
+    /// Real images between the stages; one value when a topology needs none.
+    pub(crate) images: DeviceArray<f32>,
     /// Spectra of the Nyquist row's real term, and their transforms.
     pub(crate) real_row: DeviceArray<f32>,
     pub(crate) over_cols: DeviceArray<f32>,
@@ -44,14 +46,14 @@ impl Buffers {
         let points = scan.rows * scan.cols;
         let most = MOST_CANDIDATES;
         let floats = |len: usize| DeviceArray::<f32>::reserved(client, len.max(2));
-        let column_tiles = scan.half().div_ceil(plan.columns.lines);
-        let row_tiles = (2 * scan.row_blocks()).div_ceil(plan.rows.lines);
+        let [column_tiles, row_tiles] = plan.tiles();
         let rows = if scan.even_rows() { most * plan.pack } else { 0 };
         Self {
             column_table: DeviceArray::uploaded(client, &plan.columns.line.table()),
             row_table: DeviceArray::uploaded(client, &plan.rows.line.table()),
             candidates: floats(2 * most * scan.candidate_pairs(true, plan.pack)),
             intermediate: floats(2 * most * plan.pack * plan.intermediate),
+            images: floats(most * plan.pack * plan.images),
             real_row: floats(2 * rows * scan.half()),
             over_cols: floats(rows * scan.cols),
             row_degenerate: floats(most * plan.pack),

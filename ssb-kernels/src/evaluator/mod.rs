@@ -12,7 +12,7 @@ use cubecl::prelude::*;
 use ndarray::Array2;
 use num_complex::Complex64;
 use ssb_core::{
-    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase,
+    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, Limits, MeanPhase,
     PrepareOptions, Problem,
 };
 
@@ -85,8 +85,22 @@ pub(crate) fn arrange(
         unequal: acquisition::unequal_steps(geometry),
         bf_block: options.bf_block,
     };
-    plan::plan(&request, &connected.limits, options.topology.as_deref())
-        .map_err(|why| unsuitable(why.0))
+    let topology = options.topology.as_deref();
+    plan::plan(&request, &connected.limits, topology).map_err(|why| {
+        // With memory without end it would do: then memory is the reason.
+        let endless = Limits {
+            device_bytes: u64::MAX / 2,
+            ..connected.limits.clone()
+        };
+        match plan::plan(&request, &endless, topology) {
+            Ok(plan) => Error::OverBudget {
+                backend: connected.backend.into(),
+                needed_bytes: plan.least_bytes(),
+                budget_bytes: connected.limits.device_bytes,
+            },
+            Err(_) => unsuitable(why.0),
+        }
+    })
 }
 
 /// Plans, allocates and transforms.

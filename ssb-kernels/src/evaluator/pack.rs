@@ -21,6 +21,8 @@ pub(crate) struct Pack<'a, R: Runtime> {
     pub(super) pixels: usize,
     /// Whether an earlier pack of this pass left sums to be added to.
     pub(super) again: bool,
+    /// Cubes that the device takes along one axis.
+    pub(super) most_cubes: u32,
 }
 
 impl<R: Runtime> Pack<'_, R> {
@@ -62,6 +64,13 @@ impl<R: Runtime> Pack<'_, R> {
 
     pub(crate) fn again(&self) -> u32 {
         u32::from(self.again)
+    }
+
+    /// A launch of `count` cubes within what the device takes along one axis; kernels put both axes
+    /// together and leave what is beyond their lines alone.
+    pub(crate) fn cubes(&self, count: u32) -> CubeCount {
+        let most = self.most_cubes.max(1);
+        CubeCount::Static(count.min(most), count.div_ceil(most), 1)
     }
 
     /// Complex values between the tables of two candidates.

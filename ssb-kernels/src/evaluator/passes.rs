@@ -137,7 +137,8 @@ impl<R: Runtime> KernelEvaluator<R> {
             phases.arg(),
             self.buffers.candidates.vectors(2),
             scan.candidate_pairs(model.polynomial, self.plan.pack) as u32,
-            scan,
+            scan.rows as u32,
+            scan.cols as u32,
             model.polynomial,
         );
         Ok(Batch {
@@ -172,7 +173,8 @@ impl<R: Runtime> KernelEvaluator<R> {
                     first as u32,
                     all as u32,
                     scan.candidate_pairs(batch.model.polynomial, self.plan.pack) as u32,
-                    scan,
+                    scan.rows as u32,
+                    scan.cols as u32,
                     batch.model.polynomial,
                 );
                 run(
@@ -188,6 +190,7 @@ impl<R: Runtime> KernelEvaluator<R> {
                         first: first - range.start,
                         pixels,
                         again,
+                        most_cubes: self.device.connected.limits.cubes_per_dimension,
                     },
                 )?;
                 again = true;
@@ -221,7 +224,8 @@ impl<R: Runtime> KernelEvaluator<R> {
             pack.again(),
             self.plan.pack as u32,
             pack.pairs_per_candidate(),
-            scan,
+            scan.rows as u32,
+            scan.cols as u32,
             pack.model,
             SUM_UNITS,
         );
@@ -229,12 +233,15 @@ impl<R: Runtime> KernelEvaluator<R> {
         let shape = &self.plan.rows;
         real_lines::launch::<R>(
             client,
-            CubeCount::Static(lines.div_ceil(2).div_ceil(shape.lines) as u32, 1, 1),
+            pack.cubes(lines.div_ceil(2).div_ceil(shape.lines) as u32),
             CubeDim::new_1d((shape.lines * shape.line.units) as u32),
             buffers.real_row.vectors(2),
             buffers.over_cols.arg(),
             buffers.row_table.vectors(2),
             lines as u32,
+            1,
+            scan.half() as u32,
+            1,
             shape.lines,
             shape.line.clone(),
         );

@@ -5,6 +5,7 @@ use ssb_core::{Columns, Control, Error, Evidence};
 
 use super::Device;
 use crate::device::DeviceArray;
+use crate::kernel::layout::Scan;
 use crate::kernel::prepare::{ForwardPass, Sample, between, forward_columns, forward_rows};
 use crate::plan::{Arrangement, LineShape};
 
@@ -35,6 +36,7 @@ pub(super) struct Store<R: Runtime> {
 /// Makes G from counts.
 struct Maker<R: Runtime> {
     device: Device<R>,
+    scan: Scan,
     stored: Vec<usize>,
     dc: f64,
     sample: Sample,
@@ -59,12 +61,12 @@ impl<R: Runtime> Store<R> {
     ) -> Result<Self, Error> {
         let scan = plan.request.scan;
         let pass = |shape: &LineShape| ForwardPass {
-            scan,
             line: shape.line.clone(),
             lines: shape.lines,
         };
         let maker = Maker {
             device: device.clone(),
+            scan,
             dc: evidence.dc(),
             sample: sample_of(evidence.columns()),
             store: plan.store,
@@ -151,7 +153,7 @@ impl<R: Runtime> Maker<R> {
 
     fn transform(&self, pixels: &[usize], first: usize, g: &DeviceArray<f32>, evidence: &Evidence) {
         let client = &self.device.client;
-        let scan = self.rows.scan;
+        let scan = self.scan;
         let points = (scan.rows * scan.cols) as f64;
         let means: Vec<f64> = pixels.iter().map(|b| evidence.sum(*b) / points).collect();
         // The integer part in the order of unsigned numbers: signed ones are moved up by half their range.
@@ -178,6 +180,7 @@ impl<R: Runtime> Maker<R> {
             self.between.vectors(2),
             scale as f32,
             (scale - f64::from(scale as f32)) as f32,
+            scan.rows as u32,
             self.sample,
             self.rows.clone(),
         );
@@ -189,6 +192,7 @@ impl<R: Runtime> Maker<R> {
             self.column_table.vectors(2),
             g.vectors(2),
             first as u32,
+            scan.cols as u32,
             self.columns.clone(),
         );
     }

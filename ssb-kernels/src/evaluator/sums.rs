@@ -100,6 +100,7 @@ impl<R: Runtime> KernelEvaluator<R> {
         let words = DeviceArray::uploaded(&self.device.client, list);
         let slots = self.plan.slots[2];
         self.over_packs(&batch, control, &mut |evaluator, pack| {
+            let scan = evaluator.plan.request.scan;
             sum_pixels::launch::<R>(
                 pack.client,
                 CubeCount::Static(list.len().div_ceil(SUM_UNITS) as u32, slots as u32, 1),
@@ -113,7 +114,8 @@ impl<R: Runtime> KernelEvaluator<R> {
                 pack.first(),
                 pack.pixels(),
                 pack.again(),
-                evaluator.plan.request.scan,
+                scan.rows as u32,
+                scan.cols as u32,
                 pack.model,
                 summand,
             );

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::C32;
 use super::correct::{Place, Point, normalised, sides};
-use super::layout::{Model, ROW_BLOCK, Scan};
+use super::layout::{Extent, Model, ROW_BLOCK};
 use super::reduce::sum_of_cube;
 use super::tables::complex;
 use crate::line::{LinePlan, output_index, take, transform};
@@ -13,7 +13,6 @@ use crate::line::{LinePlan, output_index, take, transform};
 /// What is compiled into the first pass.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct ColumnPass {
-    pub(crate) scan: Scan,
     pub(crate) model: Model,
     pub(crate) line: LinePlan,
     /// Columns of one BF pixel in a cube.
@@ -27,10 +26,6 @@ impl ColumnPass {
 
     pub(crate) fn shared_floats(&self) -> usize {
         (self.lines * self.line.staged_floats()).max(self.units())
-    }
-
-    pub(crate) fn tiles(&self) -> usize {
-        self.scan.half().div_ceil(self.lines)
     }
 }
 
@@ -51,13 +46,14 @@ pub(crate) fn correct_columns(
     count: u32,
     again: u32,
     pairs_per_candidate: u32,
+    cols: u32,
     #[comptime] pass: ColumnPass,
 ) {
-    let scan = comptime!(pass.scan);
     let plan = comptime!(pass.line.clone());
     let mut shared = SharedMemory::<f32>::new(comptime!(pass.shared_floats()));
-    let rows = comptime!(scan.rows);
-    let half = comptime!(scan.half());
+    let rows = comptime!(plan.n).runtime();
+    let extent = Extent::new(rows, cols as usize);
+    let half = extent.half;
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let local = UNIT_POS as usize / comptime!(plan.units);
     let col = CUBE_POS_X as usize * comptime!(pass.lines) + local;
@@ -71,19 +67,19 @@ pub(crate) fn correct_columns(
     while pixel < pixels as usize {
         let mut m = 0usize;
         while m < count as usize {
-            let place = column_place(
-                first as usize + pixel,
-                pixel,
-                m * pairs_per_candidate as usize,
-                comptime!(pass.clone()),
-            );
+            let candidate = m * pairs_per_candidate as usize;
+            let place = Place {
+                pixel: extent.pixel(first as usize + pixel, comptime!(pass.model.unequal)),
+                candidate,
+                wave: extent.wave(candidate, pixel, comptime!(pass.model.polynomial)),
+            };
             let line = ((first as usize + pixel) * half + col) * rows;
             let mut re = Array::<f32>::new(registers);
             let mut im = Array::<f32>::new(registers);
             if comptime!(plan.split) {
                 // Half the memory: corrected once for each part.
                 stage_column(
-                    g, acquisition, candidates, &mut shared, place, line, col, active, unit, at, 1u32,
+                    g, acquisition, candidates, &mut shared, place, line, col, active, unit, at, 1u32, extent,
                     comptime!(pass.clone()),
                 );
                 sync_cube();
@@ -91,7 +87,7 @@ pub(crate) fn correct_columns(
                 sync_cube();
             }
             let found = stage_column(
-                g, acquisition, candidates, &mut shared, place, line, col, active, unit, at, 0u32,
+                g, acquisition, candidates, &mut shared, place, line, col, active, unit, at, 0u32, extent,
                 comptime!(pass.clone()),
             );
             sync_cube();
@@ -103,7 +99,7 @@ pub(crate) fn correct_columns(
             found_first += select(m == 0, found, 0.0);
             found_second += select(m == 0, 0.0, found);
             transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
-            let out = (m * pixels as usize + pixel) * comptime!(scan.intermediate());
+            let out = (m * pixels as usize + pixel) * extent.intermediate();
             let last = comptime!(plan.last());
             #[unroll]
             for t in 0..comptime!(plan.passes(last)) {
@@ -122,8 +118,7 @@ pub(crate) fn correct_columns(
         }
         pixel += slots;
     }
-    let nyquist_col = comptime!(scan.even_cols()) && col == half - 1;
-    let weight = select(col == 0 || nyquist_col, 1.0, 2.0);
+    let weight = select(col == 0 || extent.nyquist_col(col), 1.0, 2.0);
     let mut m = 0usize;
     while m < count as usize {
         let mine = select(m == 0, found_first, found_second);
@@ -135,24 +130,6 @@ pub(crate) fn correct_columns(
             degenerate[which] = before + total;
         }
         m += 1;
-    }
-}
-
-/// Where a BF pixel's values begin in the tables.
-#[cube]
-pub(crate) fn column_place(
-    stored: usize,
-    pixel: usize,
-    candidate: usize,
-    #[comptime] pass: ColumnPass,
-) -> Place {
-    Place {
-        pixel: comptime!(pass.scan.pixels())
-            + stored * comptime!(pass.scan.pixel_floats(pass.model.unequal)),
-        candidate,
-        wave: candidate
-            + comptime!(2 + pass.scan.phase_pairs())
-            + pixel * comptime!(pass.scan.wave_pairs(pass.model.polynomial)),
     }
 }
 
@@ -171,11 +148,11 @@ pub(crate) fn stage_column(
     unit: usize,
     at: usize,
     part: u32,
+    extent: Extent,
     #[comptime] pass: ColumnPass,
 ) -> f32 {
-    let scan = comptime!(pass.scan);
-    let rows = comptime!(scan.rows);
-    let half = comptime!(scan.half());
+    let rows = extent.rows;
+    let half = extent.half;
     let mut degenerate = f32::new(0.0);
     let mut row = unit;
     while row < rows {
@@ -194,11 +171,11 @@ pub(crate) fn stage_column(
                 place.pixel,
                 z[0],
                 z[1],
-                sides(acquisition, candidates, place, point, scan, comptime!(pass.model)),
+                sides(acquisition, candidates, place, point, extent, comptime!(pass.model)),
             );
             re = found.re;
             im = found.im;
-            if comptime!(scan.even_rows()) && row == comptime!(scan.rows / 2) {
+            if 2 * row == rows {
                 let z = candidates[place.wave + rows + half + col];
                 re = z[0];
                 im = z[1];

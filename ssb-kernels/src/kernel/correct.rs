@@ -6,7 +6,7 @@
 use cubecl::prelude::*;
 
 use super::C32;
-use super::layout::{COEFFICIENT_PAIRS, Model, PIXEL_FLOATS, Scan};
+use super::layout::{Extent, Model, PIXEL_FLOATS, SHAPE_FLOATS};
 use super::trig::{Turn, sinc, turn};
 
 /// One BF pixel under one candidate: where its values begin in the two tables.
@@ -77,14 +77,14 @@ pub(crate) fn sides(
     candidates: &Array<C32>,
     place: Place,
     point: Point,
-    #[comptime] scan: Scan,
+    extent: Extent,
     #[comptime] model: Model,
 ) -> Sides {
     let (row, col, sign) = (point.row, point.col, point.sign);
-    let row_axis = comptime!(scan.row_axis());
-    let col_axis = comptime!(scan.col_axis());
-    let rows = comptime!(scan.rows);
-    let half = comptime!(scan.half());
+    let row_axis = comptime!(SHAPE_FLOATS);
+    let col_axis = extent.col_axis();
+    let rows = extent.rows;
+    let half = extent.half;
     let q2 = acquisition[row_axis + rows + row] + acquisition[col_axis + half + col];
     let sum = acquisition[place.pixel] + q2;
     let shift = place.pixel + comptime!(PIXEL_FLOATS);
@@ -121,7 +121,7 @@ pub(crate) fn sides(
     if comptime!(model.polynomial) {
         let q_row = acquisition[row_axis + row];
         let q_col = sign * acquisition[col_axis + col];
-        let at = place.wave + comptime!(scan.wave_pairs(true) - COEFFICIENT_PAIRS);
+        let at = place.wave + rows + 2 * half;
         let d = turn(table[0] - even_part(candidates, at, q_row, q_col));
         cos = d.cos;
         sin = d.sin;

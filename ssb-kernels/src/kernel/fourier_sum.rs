@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::C32;
 use super::correct::{Place, Point, normalised, sides};
-use super::layout::{Model, Scan};
+use super::layout::{Extent, Model};
 
 /// A scan frequency in a list: row, stored column and side in one word.
 pub(crate) const COL_SHIFT: u32 = 13;
@@ -46,12 +46,14 @@ pub(crate) fn sum_pixels(
     first: u32,
     pixels: u32,
     again: u32,
-    #[comptime] scan: Scan,
+    rows: u32,
+    cols: u32,
     #[comptime] model: Model,
     #[comptime] summand: Summand,
 ) {
-    let rows = comptime!(scan.rows);
-    let half = comptime!(scan.half());
+    let extent = Extent::new(rows as usize, cols as usize);
+    let rows = extent.rows;
+    let half = extent.half;
     let index = CUBE_POS_X as usize * CUBE_DIM as usize + UNIT_POS as usize;
     let points = count as usize;
     if index < points {
@@ -63,7 +65,7 @@ pub(crate) fn sum_pixels(
             row,
             col,
             sign: select(mirrored, -1.0, 1.0),
-            phase: select(mirrored, comptime!(scan.plane()) + col, col * rows + row),
+            phase: select(mirrored, extent.plane() + col, col * rows + row),
         };
         let conjugate = select(mirrored, -1.0, 1.0);
         let mut re = f32::new(0.0);
@@ -73,15 +75,13 @@ pub(crate) fn sum_pixels(
         while pixel < pixels as usize {
             let stored = first as usize + pixel;
             let place = Place {
-                pixel: comptime!(scan.pixels())
-                    + stored * comptime!(scan.pixel_floats(model.unequal)),
+                pixel: extent.pixel(stored, comptime!(model.unequal)),
                 candidate: 0usize,
-                wave: comptime!(2 + scan.phase_pairs())
-                    + pixel * comptime!(scan.wave_pairs(model.polynomial)),
+                wave: extent.wave(0usize, pixel, comptime!(model.polynomial)),
             };
             let z = g[(stored * half + col) * rows + row];
             let (g_re, g_im) = (z[0], conjugate * z[1]);
-            let found = sides(acquisition, candidates, place, point, scan, model);
+            let found = sides(acquisition, candidates, place, point, extent, model);
             if comptime!(summand == Summand::Corrected) {
                 let s = normalised(acquisition, place.pixel, g_re, g_im, found);
                 re += s.re;

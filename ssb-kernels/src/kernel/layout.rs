@@ -1,5 +1,8 @@
-//! Where things lie in the buffers that the kernels share; all of it fixed when a kernel is compiled.
+//! Where things lie in the buffers that the kernels share: on the host ([`Scan`]) and in the kernels
+//! ([`Extent`]). Sizes travel at run time, so that one compiled kernel serves every scan; only the lines'
+//! lengths are compiled in.
 
+use cubecl::prelude::*;
 use serde::Serialize;
 
 /// What a problem and a candidate change in the generated code.
@@ -136,3 +139,67 @@ impl Scan {
 
 /// Rows that lie together in the intermediate, so that both passes move whole sectors.
 pub const ROW_BLOCK: usize = 4;
+
+/// [`Scan`] inside a kernel.
+#[derive(CubeType, Clone, Copy)]
+pub(crate) struct Extent {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    /// Stored columns.
+    pub(crate) half: usize,
+}
+
+#[cube]
+impl Extent {
+    pub(crate) fn new(rows: usize, cols: usize) -> Extent {
+        Extent {
+            rows,
+            cols,
+            half: cols / 2 + 1,
+        }
+    }
+
+    /// [`Scan::plane`].
+    pub(crate) fn plane(&self) -> usize {
+        self.rows * self.half
+    }
+
+    /// [`Scan::intermediate`].
+    pub(crate) fn intermediate(&self) -> usize {
+        self.rows.div_ceil(ROW_BLOCK) * ROW_BLOCK * self.half
+    }
+
+    /// [`Scan::even_rows`].
+    pub(crate) fn even_rows(&self) -> bool {
+        self.rows % 2 == 0
+    }
+
+    /// Whether `col` is the Nyquist line of an even number of columns.
+    pub(crate) fn nyquist_col(&self, col: usize) -> bool {
+        2 * col == self.cols
+    }
+
+    /// [`Scan::col_axis`].
+    pub(crate) fn col_axis(&self) -> usize {
+        SHAPE_FLOATS + 3 * self.rows
+    }
+
+    /// Where stored BF pixel `stored` begins in the table of the acquisition.
+    pub(crate) fn pixel(&self, stored: usize, #[comptime] unequal: bool) -> usize {
+        let each = PIXEL_FLOATS + (self.rows + self.half) * comptime!(if unequal { 2 } else { 1 });
+        SHAPE_FLOATS + 3 * (self.rows + self.half) + stored * each
+    }
+
+    /// Where BF pixel `pixel` of a pack begins in the table of the candidate that begins at `candidate`.
+    pub(crate) fn wave(
+        &self,
+        candidate: usize,
+        pixel: usize,
+        #[comptime] polynomial: bool,
+    ) -> usize {
+        let each = self.rows
+            + 2 * self.half
+            + comptime!(if polynomial { COEFFICIENT_PAIRS } else { 0 });
+        candidate + 2 + self.plane() + self.half + pixel * each
+    }
+}

@@ -5,12 +5,11 @@ use cubecl::prelude::*;
 use super::C32;
 use crate::line::{LinePlan, input_index, output_index, transform};
 
-/// Inverse transform of `count` lines of `plan.n` values, one after the other in `values`. Not
-/// normalised. Each cube takes `lines` of them.
+/// Inverse transform in place of `count` lines of `plan.n` values, one after the other. Not normalised. Each cube
+/// takes `lines` of them; cubes along two axes, the first within a row of `CUBE_COUNT_X`.
 #[cube(launch)]
 pub(crate) fn inverse_lines(
-    input: &Array<C32>,
-    output: &mut Array<C32>,
+    values: &mut Array<C32>,
     table: &Array<C32>,
     count: u32,
     #[comptime] lines: usize,
@@ -19,7 +18,8 @@ pub(crate) fn inverse_lines(
     let mut shared = SharedMemory::<f32>::new(comptime!(1usize.max(lines * plan.exchange_floats())));
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let place = UNIT_POS as usize / comptime!(plan.units);
-    let line = CUBE_POS as usize * lines + place;
+    let cube = CUBE_POS_Y as usize * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
+    let line = cube * lines + place;
     let registers = comptime!(plan.registers());
     let mut re = Array::<f32>::new(registers);
     let mut im = Array::<f32>::new(registers);
@@ -33,7 +33,7 @@ pub(crate) fn inverse_lines(
             re[slot] = f32::new(0.0);
             im[slot] = f32::new(0.0);
             if active && i < comptime!(plan.n) {
-                let z = input[line * comptime!(plan.n) + i];
+                let z = values[line * comptime!(plan.n) + i];
                 re[slot] = z[0];
                 im[slot] = z[1];
             }
@@ -52,7 +52,7 @@ pub(crate) fn inverse_lines(
                 let mut z = C32::empty();
                 z[0] = re[slot];
                 z[1] = im[slot];
-                output[line * comptime!(plan.n) + i] = z;
+                values[line * comptime!(plan.n) + i] = z;
             }
         }
     }

@@ -9,9 +9,11 @@ pub(crate) mod layout;
 pub(crate) mod lines;
 pub(crate) mod moments;
 pub(crate) mod nyquist;
+pub(crate) mod on_chip;
 pub(crate) mod prepare;
 pub(crate) mod reduce;
 pub(crate) mod rows;
+pub(crate) mod stepwise;
 pub(crate) mod tables;
 pub(crate) mod trig;
 

@@ -9,7 +9,7 @@ use cubecl::prelude::*;
 
 use super::C32;
 use super::correct::{Place, Point, normalised, sides};
-use super::layout::{Model, Scan};
+use super::layout::{Extent, Model};
 use super::reduce::sum_of_cube;
 use super::tables::complex;
 use crate::line::{LinePlan, input_index, output_index, transform};
@@ -29,23 +29,23 @@ pub(crate) fn separate_row(
     again: u32,
     stride: u32,
     pairs_per_candidate: u32,
-    #[comptime] scan: Scan,
+    rows: u32,
+    cols: u32,
     #[comptime] model: Model,
     #[comptime] units: usize,
 ) {
     let mut shared = SharedMemory::<f32>::new(units);
-    let rows = comptime!(scan.rows);
-    let half = comptime!(scan.half());
-    let nyquist = comptime!(scan.rows / 2);
+    let extent = Extent::new(rows as usize, cols as usize);
+    let rows = extent.rows;
+    let half = extent.half;
+    let nyquist = rows / 2;
     let pixel = CUBE_POS_X as usize;
     let stored = first as usize + pixel;
     let candidate = CUBE_POS_Y as usize * pairs_per_candidate as usize;
     let place = Place {
-        pixel: comptime!(scan.pixels()) + stored * comptime!(scan.pixel_floats(model.unequal)),
+        pixel: extent.pixel(stored, comptime!(model.unequal)),
         candidate,
-        wave: candidate
-            + comptime!(2 + scan.phase_pairs())
-            + pixel * comptime!(scan.wave_pairs(model.polynomial)),
+        wave: extent.wave(candidate, pixel, comptime!(model.polynomial)),
     };
     let which = CUBE_POS_Y as usize * CUBE_COUNT_X as usize + pixel;
     let mut count = f32::new(0.0);
@@ -67,12 +67,12 @@ pub(crate) fn separate_row(
                     sign: 1.0,
                     phase: col * rows + nyquist,
                 },
-                scan,
+                extent,
                 model,
             ),
         );
         // G is conjugate on the other side; column 0 and the corner are their own mirrors.
-        let own = col == 0 || (comptime!(scan.even_cols()) && col == half - 1);
+        let own = col == 0 || extent.nyquist_col(col);
         let minus = normalised(
             acquisition,
             place.pixel,
@@ -86,9 +86,9 @@ pub(crate) fn separate_row(
                     row: nyquist,
                     col,
                     sign: select(own, 1.0, -1.0),
-                    phase: select(own, col * rows + nyquist, comptime!(scan.plane()) + col),
+                    phase: select(own, col * rows + nyquist, extent.plane() + col),
                 },
-                scan,
+                extent,
                 model,
             ),
         );
@@ -112,25 +112,32 @@ pub(crate) fn separate_row(
     }
 }
 
-/// Transforms pairs of Hermitian spectra of `half` values into `count` real lines of `cols` values, two lines in
-/// one complex transform.
+/// Transforms `count` Hermitian spectra into real lines of `plan.n` values, two in one complex transform. Value v
+/// of line l lies at `(l / per) * block + l % per + v * stride`, v up to `n / 2`.
 #[cube(launch)]
 pub(crate) fn real_lines(
     spectra: &Array<C32>,
     lines_out: &mut Array<f32>,
     table: &Array<C32>,
     count: u32,
+    per: u32,
+    block: u32,
+    stride: u32,
     #[comptime] lines: usize,
     #[comptime] plan: LinePlan,
 ) {
     let mut shared = SharedMemory::<f32>::new(comptime!(1usize.max(lines * plan.exchange_floats())));
     let n = comptime!(plan.n);
-    let half = comptime!(plan.n / 2 + 1);
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let local = UNIT_POS as usize / comptime!(plan.units);
-    let first = 2 * (CUBE_POS_X as usize * lines + local);
+    let cube = CUBE_POS_Y as usize * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
+    let first = 2 * (cube * lines + local);
     let both = first + 1 < count as usize;
     let active = first < count as usize;
+    let (per, block, stride) = (per as usize, block as usize, stride as usize);
+    let from = (first / per) * block + first % per;
+    let second = select(both, first + 1, first);
+    let from_second = (second / per) * block + second % per;
     let mut re = Array::<f32>::new(comptime!(plan.registers()));
     let mut im = Array::<f32>::new(comptime!(plan.registers()));
     #[unroll]
@@ -143,8 +150,8 @@ pub(crate) fn real_lines(
             im[slot] = f32::new(0.0);
             if active && v < n {
                 let folded = Folded::new(v, n);
-                let a = spectra[first * half + folded.index];
-                let b = spectra[select(both, first + 1, first) * half + folded.index];
+                let a = spectra[from + folded.index * stride];
+                let b = spectra[from_second + folded.index * stride];
                 re[slot] = a[0] - folded.sign * b[1];
                 im[slot] = folded.sign * a[1] + b[0];
             }

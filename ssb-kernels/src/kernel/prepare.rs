@@ -35,7 +35,6 @@ impl Sample {
 /// What is compiled into the two passes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct ForwardPass {
-    pub(crate) scan: Scan,
     pub(crate) line: LinePlan,
     pub(crate) lines: usize,
 }
@@ -102,13 +101,15 @@ pub(crate) fn forward_rows(
     output: &mut Array<C32>,
     scale: f32,
     scale_rest: f32,
+    rows: u32,
     #[comptime] sample: Sample,
     #[comptime] pass: ForwardPass,
 ) {
     let plan = comptime!(pass.line.clone());
     let mut shared = SharedMemory::<f32>::new(comptime!(pass.shared_floats()));
-    let rows = comptime!(pass.scan.rows);
-    let cols = comptime!(pass.scan.cols);
+    let rows = rows as usize;
+    let cols = comptime!(plan.n);
+    let between = rows.div_ceil(2usize).div_ceil(ROW_BLOCK) * ROW_BLOCK * cols;
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let local = UNIT_POS as usize / comptime!(plan.units);
     let pair = CUBE_POS_X as usize * comptime!(pass.lines) + local;
@@ -139,8 +140,8 @@ pub(crate) fn forward_rows(
     }
     let at = local * comptime!(plan.exchange_floats());
     transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
-    let out = pixel * comptime!(between(pass.scan))
-        + (pair / comptime!(ROW_BLOCK)) * comptime!(ROW_BLOCK * pass.scan.cols)
+    let out = pixel * between
+        + (pair / comptime!(ROW_BLOCK)) * (ROW_BLOCK * cols)
         + pair % comptime!(ROW_BLOCK);
     let last = comptime!(plan.last());
     #[unroll]
@@ -164,20 +165,22 @@ pub(crate) fn forward_columns(
     table: &Array<C32>,
     g: &mut Array<C32>,
     first: u32,
+    cols: u32,
     #[comptime] pass: ForwardPass,
 ) {
     let plan = comptime!(pass.line.clone());
     let mut shared = SharedMemory::<f32>::new(comptime!(pass.shared_floats()));
-    let rows = comptime!(pass.scan.rows);
-    let cols = comptime!(pass.scan.cols);
-    let half = comptime!(pass.scan.half());
+    let rows = comptime!(plan.n);
+    let cols = cols as usize;
+    let half = cols / 2 + 1;
+    let between = comptime!(plan.n.div_ceil(2).div_ceil(ROW_BLOCK) * ROW_BLOCK) * cols;
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let local = UNIT_POS as usize / comptime!(plan.units);
     let col = CUBE_POS_X as usize * comptime!(pass.lines) + local;
     let pixel = CUBE_POS_Y as usize;
     let active = col < half;
     let mirror = select(col == 0, 0usize, cols - col);
-    let from = pixel * comptime!(between(pass.scan));
+    let from = pixel * between;
     let mut re = Array::<f32>::new(comptime!(plan.registers()));
     let mut im = Array::<f32>::new(comptime!(plan.registers()));
     #[unroll]
@@ -192,7 +195,7 @@ pub(crate) fn forward_columns(
                 // The spectra of a pair's two rows are the Hermitian parts of its line's.
                 let pair = row / 2;
                 let block = from
-                    + (pair / comptime!(ROW_BLOCK)) * comptime!(ROW_BLOCK * pass.scan.cols)
+                    + (pair / comptime!(ROW_BLOCK)) * (ROW_BLOCK * cols)
                     + pair % comptime!(ROW_BLOCK);
                 let a = input[block + col * comptime!(ROW_BLOCK)];
                 let b = input[block + mirror * comptime!(ROW_BLOCK)];

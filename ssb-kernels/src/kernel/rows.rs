@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 use serde::Serialize;
 
 use super::C32;
-use super::layout::{ROW_BLOCK, Scan};
+use super::layout::{Extent, ROW_BLOCK};
 use super::nyquist::Folded;
 use super::reduce::sum_of_cube;
 use super::trig::atan2;
@@ -16,7 +16,6 @@ const PAIRS: usize = ROW_BLOCK / 2;
 /// What is compiled into the second pass.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct RowPass {
-    pub(crate) scan: Scan,
     pub(crate) line: LinePlan,
     /// Pairs of rows in a cube; two make a block of four rows.
     pub(crate) lines: usize,
@@ -29,10 +28,6 @@ impl RowPass {
 
     pub(crate) fn shared_floats(&self) -> usize {
         (self.lines * self.line.exchange_floats()).max(self.units())
-    }
-
-    pub(crate) fn tiles(&self) -> usize {
-        (PAIRS * self.scan.row_blocks()).div_ceil(self.lines)
     }
 }
 
@@ -50,14 +45,15 @@ pub(crate) fn row_moments(
     squares: &mut Array<f32>,
     pixels: u32,
     again: u32,
+    rows: u32,
     #[comptime] pass: RowPass,
 ) {
-    let scan = comptime!(pass.scan);
     let plan = comptime!(pass.line.clone());
     let mut shared = SharedMemory::<f32>::new(comptime!(pass.shared_floats()));
-    let rows = comptime!(scan.rows);
-    let cols = comptime!(scan.cols);
-    let half = comptime!(scan.half());
+    let cols = comptime!(plan.n);
+    let half = comptime!(plan.n / 2 + 1);
+    let rows = rows as usize;
+    let extent = Extent::new(rows, cols);
     let last = comptime!(plan.last());
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let local = UNIT_POS as usize / comptime!(plan.units);
@@ -83,7 +79,7 @@ pub(crate) fn row_moments(
     let mut pixel = CUBE_POS_Y as usize;
     while pixel < pixels as usize {
         let which = candidate * pixels as usize + pixel;
-        let from = which * comptime!(scan.intermediate()) + block;
+        let from = which * extent.intermediate() + block;
         let mut re = Array::<f32>::new(comptime!(plan.registers()));
         let mut im = Array::<f32>::new(comptime!(plan.registers()));
         #[unroll]
@@ -110,7 +106,7 @@ pub(crate) fn row_moments(
         // Minus the imaginary part of the Nyquist column: its real term, alternating over the columns.
         let mut term_upper = f32::new(0.0);
         let mut term_lower = f32::new(0.0);
-        if comptime!(scan.even_cols()) && active {
+        if comptime!(plan.n % 2 == 0) && active {
             let edge = from + comptime!((half - 1) * ROW_BLOCK);
             term_upper = -intermediate[edge][1];
             if both {
@@ -126,7 +122,7 @@ pub(crate) fn row_moments(
                 let col = output_index(unit, t, k, comptime!(plan.clone()));
                 if active && col < cols {
                     let mut over = f32::new(0.0);
-                    if comptime!(scan.even_rows()) {
+                    if extent.even_rows() {
                         over = over_cols[which * cols + col];
                     }
                     let sign = select(col % 2 == 0, 1.0, -1.0);

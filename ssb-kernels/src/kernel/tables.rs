@@ -7,7 +7,7 @@
 use cubecl::prelude::*;
 
 use super::C32;
-use super::layout::{COEFFICIENT_PAIRS, Scan, THICK_FLOATS, WAVE_FLOATS};
+use super::layout::{COEFFICIENT_PAIRS, Extent, THICK_FLOATS, WAVE_FLOATS};
 use super::trig::{reduced, turn};
 
 /// Complex number from its parts.
@@ -36,26 +36,28 @@ pub(crate) fn phase_table(
     lists: &Array<f32>,
     table: &mut Array<C32>,
     pairs_per_candidate: u32,
-    #[comptime] scan: Scan,
+    rows: u32,
+    cols: u32,
     #[comptime] polynomial: bool,
 ) {
-    let rows = comptime!(scan.rows);
-    let half = comptime!(scan.half());
+    let extent = Extent::new(rows as usize, cols as usize);
+    let rows = extent.rows;
+    let half = extent.half;
     let candidate = CUBE_POS_Y as usize;
     let at = candidate * pairs_per_candidate as usize;
-    let list = candidate * comptime!(THICK_FLOATS + 3 * scan.rows + scan.half());
+    let list = candidate * (comptime!(THICK_FLOATS) + 3 * rows + half);
     let cell = CUBE_POS_X as usize * CUBE_DIM as usize + UNIT_POS as usize;
     if cell < 2 {
         table[at + cell] = complex(lists[list + 2 * cell], lists[list + 2 * cell + 1]);
     }
-    if cell < comptime!(scan.phase_pairs()) {
-        let mirrored = cell >= comptime!(scan.plane());
-        let col = select(mirrored, cell - comptime!(scan.plane()), cell / rows);
-        let row = select(mirrored, comptime!(scan.rows / 2), cell % rows);
+    if cell < extent.plane() + half {
+        let mirrored = cell >= extent.plane();
+        let col = select(mirrored, cell - extent.plane(), cell / rows);
+        let row = select(mirrored, rows / 2, cell % rows);
         let along = list + comptime!(THICK_FLOATS);
         let cross = along + rows + half;
         // The column of the Nyquist line has its negative frequency.
-        let nyquist = comptime!(scan.even_cols()) && col == comptime!(scan.half() - 1);
+        let nyquist = extent.nyquist_col(col);
         let index = select(mirrored || nyquist, -f32::cast_from(col), f32::cast_from(col));
         let turns = lists[along + row]
             + lists[along + rows + col]
@@ -80,26 +82,30 @@ pub(crate) fn wave_table(
     first: u32,
     all: u32,
     pairs_per_candidate: u32,
-    #[comptime] scan: Scan,
+    rows: u32,
+    cols: u32,
     #[comptime] polynomial: bool,
 ) {
-    let rows = comptime!(scan.rows);
-    let half = comptime!(scan.half());
+    let extent = Extent::new(rows as usize, cols as usize);
+    let rows = extent.rows;
+    let half = extent.half;
     let pixel = CUBE_POS_X as usize;
     let candidate = CUBE_POS_Y as usize;
     let list = (candidate * all as usize + first as usize + pixel) * comptime!(WAVE_FLOATS);
-    let at = candidate * pairs_per_candidate as usize
-        + comptime!(2 + scan.phase_pairs())
-        + pixel * comptime!(scan.wave_pairs(polynomial));
+    let at = extent.wave(candidate * pairs_per_candidate as usize, pixel, polynomial);
     let mut i = UNIT_POS as usize;
     while i < rows + half {
         let across = i >= rows;
         let from = list + select(across, 2usize, 0usize);
         // Rows from the middle on are negative frequencies.
-        let row = select(i < comptime!(scan.rows.div_ceil(2)), f32::cast_from(i), f32::cast_from(i) - comptime!(scan.rows as f32));
+        let row = select(
+            i < rows.div_ceil(2usize),
+            f32::cast_from(i),
+            -f32::cast_from(rows - i),
+        );
         // The column of the Nyquist line, like the row, has its negative frequency.
         let col = i - select(across, rows, 0usize);
-        let nyquist = comptime!(scan.even_cols()) && col == comptime!(scan.half() - 1);
+        let nyquist = extent.nyquist_col(col);
         let signed = select(nyquist, -f32::cast_from(col), f32::cast_from(col));
         let circle = turn(product(lists[from], lists[from + 1], select(across, signed, row)));
         table[at + i] = complex(circle.cos, -circle.sin);

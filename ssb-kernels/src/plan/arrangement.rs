@@ -60,6 +60,8 @@ pub struct Arrangement {
     pub(crate) intermediate_moves: bool,
     /// Complex values of the intermediate of one BF pixel and candidate; 0 when there is none.
     pub(crate) intermediate: usize,
+    /// Values of the real images of one BF pixel and candidate; 0 when phases are taken at once.
+    pub(crate) images: usize,
     /// Bytes on the device, by use.
     pub(crate) bytes: Bytes,
 }
@@ -87,6 +89,8 @@ pub(crate) struct Choice {
     pub(crate) rows: LineShape,
     /// Complex values of the intermediate of one BF pixel and candidate.
     pub(crate) intermediate: usize,
+    /// Values of the real images of one BF pixel and candidate; 0 when phases are taken at once.
+    pub(crate) images: usize,
     /// Bytes of intermediate that a pack should not exceed.
     pub(crate) intermediate_bytes: u64,
     /// Cubes that each pass should have.
@@ -118,7 +122,7 @@ impl Arrangement {
         let plane_bytes = 8 * scan.plane() as u64;
         let most = MOST_CANDIDATES as u64;
         let stored = request.stored.max(1);
-        let per_pixel = 8 * most * choice.intermediate as u64;
+        let per_pixel = most * (8 * choice.intermediate + 4 * choice.images) as u64;
         let wave_bytes = 8 * scan.wave_pairs(true) as u64;
         let table_fixed = 8 * (2 + scan.phase_pairs()) as u64;
         // The largest pack: cache or memory for the intermediate, bindings, and 100 ms.
@@ -205,13 +209,18 @@ impl Arrangement {
             resident,
             intermediate_moves,
             intermediate: choice.intermediate,
+            images: choice.images,
             bytes,
         })
     }
 
-    /// Cubes along the lines of both passes: tiles of stored columns, and of pairs of rows.
+    /// Cubes along the lines of both passes: tiles of stored columns, and of pairs of rows; 1 where a
+    /// cube takes them all.
     pub(crate) fn tiles(&self) -> [usize; 2] {
         let scan = self.request.scan;
+        if self.intermediate == 0 {
+            return [1, 1];
+        }
         [
             scan.half().div_ceil(self.columns.lines),
             (2 * scan.row_blocks()).div_ceil(self.rows.lines),
@@ -221,6 +230,11 @@ impl Arrangement {
     /// BF pixels in the longest pack.
     pub(crate) fn longest_pack(&self) -> usize {
         self.pack.min(self.store).min(self.request.stored)
+    }
+
+    /// Bytes without which this arrangement cannot run: one pack of G at a time.
+    pub(crate) fn least_bytes(&self) -> u64 {
+        self.bytes.total() - self.bytes.g + 8 * (self.request.scan.plane() * self.longest_pack()) as u64
     }
 
     /// Packs of one pass over the BF pixels.
@@ -238,7 +252,7 @@ impl Arrangement {
         let (stored, m) = (self.request.stored as u64, m as u64);
         let g = 8 * scan.plane() as u64 * stored;
         let through = if self.intermediate_moves && self.intermediate > 0 {
-            2 * m * 8 * self.intermediate as u64 * stored
+            2 * m * (8 * self.intermediate + 4 * self.images) as u64 * stored
         } else {
             0
         };

@@ -43,7 +43,7 @@ macro_rules! topologies {
     };
 }
 
-topologies!(two_pass);
+topologies!(on_chip, two_pass, stepwise);
 
 /// The plan of the first topology that suits, or of the one asked for.
 ///

@@ -31,6 +31,7 @@ pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Un
             columns,
             rows,
             intermediate: request.scan.intermediate(),
+            images: 0,
             intermediate_bytes,
             cubes: busy_cubes(limits),
         },
@@ -41,21 +42,20 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
     let plan = pack.arrangement();
     let scan = plan.request.scan;
     let m = pack.candidates();
+    let tiles = plan.tiles();
     let columns = ColumnPass {
-        scan,
         model: pack.model(),
         line: plan.columns.line.clone(),
         lines: plan.columns.lines,
     };
     let rows = RowPass {
-        scan,
         line: plan.rows.line.clone(),
         lines: plan.rows.lines,
     };
     let buffers = pack.buffers();
     correct_columns::launch::<R>(
         pack.client(),
-        CubeCount::Static(columns.tiles() as u32, plan.slots[0] as u32, 1),
+        CubeCount::Static(tiles[0] as u32, plan.slots[0] as u32, 1),
         CubeDim::new_1d(columns.units() as u32),
         pack.g().vectors(2),
         pack.acquisition().arg(),
@@ -68,11 +68,12 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         m as u32,
         pack.again(),
         pack.pairs_per_candidate(),
+        scan.cols as u32,
         columns,
     );
     row_moments::launch::<R>(
         pack.client(),
-        CubeCount::Static(rows.tiles() as u32, plan.slots[1] as u32, m as u32),
+        CubeCount::Static(tiles[1] as u32, plan.slots[1] as u32, m as u32),
         CubeDim::new_1d(rows.units() as u32),
         buffers.intermediate.vectors(2),
         buffers.over_cols.arg(),
@@ -81,6 +82,7 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         buffers.squares.arg(),
         pack.pixels(),
         pack.again(),
+        scan.rows as u32,
         rows,
     );
     Ok(())

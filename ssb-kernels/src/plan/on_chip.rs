@@ -1,0 +1,120 @@
+//! The whole half plane of a BF pixel in shared memory: for small scans, no intermediate at all.
+
+use cubecl::prelude::*;
+use ssb_core::{Error, Limits, Unsuitable};
+
+use super::arrangement::{Choice, busy_cubes};
+use super::{Arrangement, LineShape, Request};
+use crate::evaluator::Pack;
+use crate::kernel::columns::ColumnPass;
+use crate::kernel::layout::Model;
+use crate::kernel::on_chip::{PlanePass, plane_moments};
+use crate::kernel::rows::RowPass;
+use crate::line::LinePlan;
+
+pub(super) const NAME: &str = "on-chip";
+
+/// Most units of a cube of this kernel.
+const MOST_UNITS: usize = 1024;
+
+pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Unsuitable> {
+    let scan = request.scan;
+    let shared = limits.shared_memory_bytes as usize;
+    let plane = 8 * scan.plane();
+    let room = shared.saturating_sub(plane);
+    let too_large = || {
+        Unsuitable(format!(
+            "a half plane of {plane} bytes and room to exchange its lines do not fit into {shared} bytes of \
+             shared memory"
+        ))
+    };
+    let units = MOST_UNITS.min(limits.units_per_cube as usize);
+    let line = |n: usize| LinePlan::new(n, room, units).ok_or_else(too_large);
+    let (column, row) = (line(scan.rows)?, line(scan.cols)?);
+    // All pairs of rows at once where units and memory allow, so that the sums stay in registers.
+    let lines = |line: &LinePlan, floats: usize, wanted: usize| {
+        (room / (4 * floats).max(1)).min(units / line.units).min(wanted)
+    };
+    let columns = LineShape {
+        lines: lines(&column, column.staged_floats(), scan.half()),
+        line: column,
+    };
+    let rows = LineShape {
+        lines: lines(&row, row.exchange_floats(), scan.rows.div_ceil(2)),
+        line: row,
+    };
+    if columns.lines == 0 || rows.lines == 0 {
+        return Err(too_large());
+    }
+    let pass = pass(&columns, &rows, request.unequal);
+    if 4 * pass.shared_floats() > shared {
+        return Err(too_large());
+    }
+    let mut plan = Arrangement::new(
+        request,
+        limits,
+        Choice {
+            topology: NAME,
+            columns,
+            rows,
+            intermediate: 0,
+            images: 0,
+            intermediate_bytes: u64::MAX,
+            cubes: 0,
+        },
+    )?;
+    // A slot is a cube here: as many as keep the device busy, each with a few BF pixels.
+    let slots = (busy_cubes(limits) / 4).clamp(1, plan.longest_pack().div_ceil(2) as u64) as usize;
+    plan.slots[0] = slots;
+    plan.slots[1] = slots;
+    plan.bytes.sums += 8 * (slots * scan.points()) as u64;
+    if plan.bytes.total() > limits.device_bytes {
+        return Err(Unsuitable(format!("{} bytes do not fit the device", plan.bytes.total())));
+    }
+    Ok(plan)
+}
+
+fn pass(columns: &LineShape, rows: &LineShape, unequal: bool) -> PlanePass {
+    PlanePass {
+        columns: ColumnPass {
+            model: Model {
+                unequal,
+                thick: false,
+                polynomial: false,
+            },
+            line: columns.line.clone(),
+            lines: columns.lines,
+        },
+        rows: RowPass {
+            line: rows.line.clone(),
+            lines: rows.lines,
+        },
+    }
+}
+
+pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
+    let plan = pack.arrangement();
+    let mut pass = pass(&plan.columns, &plan.rows, false);
+    pass.columns.model = pack.model();
+    let buffers = pack.buffers();
+    plane_moments::launch::<R>(
+        pack.client(),
+        CubeCount::Static(plan.slots[0] as u32, pack.candidates() as u32, 1),
+        CubeDim::new_1d(pass.units() as u32),
+        pack.g().vectors(2),
+        pack.acquisition().arg(),
+        buffers.candidates.vectors(2),
+        buffers.column_table.vectors(2),
+        buffers.row_table.vectors(2),
+        buffers.over_cols.arg(),
+        buffers.sums.arg(),
+        buffers.squares.arg(),
+        buffers.column_degenerate.arg(),
+        pack.first(),
+        pack.pixels(),
+        pack.again(),
+        pack.pairs_per_candidate(),
+        pass,
+    );
+    Ok(())
+}

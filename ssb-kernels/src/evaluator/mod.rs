@@ -5,6 +5,7 @@ mod buffers;
 mod candidate_lists;
 mod pack;
 mod passes;
+mod self_test;
 mod store;
 mod sums;
 
@@ -12,7 +13,7 @@ use cubecl::prelude::*;
 use ndarray::Array2;
 use num_complex::Complex64;
 use ssb_core::{
-    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, Limits, MeanPhase,
+    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Evidence, Geometry, Limits, MeanPhase,
     PrepareOptions, Problem,
 };
 
@@ -23,6 +24,7 @@ use crate::kernel::layout::Scan;
 use crate::plan::{self, Arrangement, MOST_CANDIDATES, Request};
 use acquisition::Frame;
 use buffers::Buffers;
+use self_test::Proof;
 use store::Store;
 
 /// Shortest scan axis that the half-spectrum kernels take.
@@ -53,6 +55,7 @@ pub(crate) struct KernelEvaluator<R: Runtime> {
     store: Store<R>,
     stored: Vec<usize>,
     frame: Frame,
+    proof: Proof,
     /// Tables of the acquisition for each part of G.
     acquisition: Vec<DeviceArray<f32>>,
 }
@@ -144,6 +147,7 @@ pub(crate) fn prepare<R: Runtime>(
         band: geometry.agreement_band(),
         plan: summary,
     };
+    let proof = proof(&stored, &evidence);
     let tables = [&buffers.column_table, &buffers.row_table];
     let store = Store::new(&device, &plan, stored.clone(), evidence, tables, control)?;
     let mut evaluator = KernelEvaluator {
@@ -155,10 +159,27 @@ pub(crate) fn prepare<R: Runtime>(
         store,
         stored,
         frame,
+        proof,
         acquisition: Vec::new(),
     };
     evaluator.upload_frame();
     Ok(Box::new(evaluator))
+}
+
+/// The BF pixel of the self-test: the one in the middle of the list, whose counts vary.
+fn proof(stored: &[usize], evidence: &Evidence) -> Proof {
+    let [rows, cols] = evidence.scan_shape();
+    let mut counts = vec![0.0; rows * cols];
+    let middle = stored.len() / 2;
+    let mut place = middle;
+    for candidate in (middle..stored.len()).chain(0..middle) {
+        evidence.read_f64(stored[candidate], &mut counts);
+        place = candidate;
+        if counts.iter().any(|v| *v != counts[0]) {
+            break;
+        }
+    }
+    Proof { place, counts }
 }
 
 impl<R: Runtime> KernelEvaluator<R> {

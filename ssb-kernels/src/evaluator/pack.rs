@@ -19,8 +19,8 @@ pub(crate) struct Pack<'a, R: Runtime> {
     /// First BF pixel in its buffer of G.
     pub(super) first: usize,
     pub(super) pixels: usize,
-    /// Whether an earlier pack of this pass left sums to be added to.
-    pub(super) again: bool,
+    /// Number of packs of this pass before this one.
+    pub(super) before: usize,
     /// Cubes that the device takes along one axis.
     pub(super) most_cubes: u32,
 }
@@ -62,8 +62,23 @@ impl<R: Runtime> Pack<'_, R> {
         self.pixels as u32
     }
 
+    /// Whether an earlier pack of this pass left sums to be added to.
     pub(crate) fn again(&self) -> u32 {
-        u32::from(self.again)
+        u32::from(self.before > 0)
+    }
+
+    /// Whether an earlier pack of this pass left sums in this pack's set of images.
+    pub(crate) fn again_in_set(&self) -> u32 {
+        u32::from(self.before >= self.plan.sets)
+    }
+
+    /// The set of images that this pack adds to.
+    pub(crate) fn set(&self) -> u32 {
+        (self.before % self.plan.sets) as u32
+    }
+
+    pub(crate) fn sets(&self) -> u32 {
+        self.plan.sets as u32
     }
 
     /// A launch of `count` cubes within what the device takes along one axis; kernels put both axes

@@ -13,6 +13,13 @@ use crate::kernel::nyquist::{real_lines, separate_row};
 use crate::kernel::tables::{phase_table, wave_table};
 use crate::plan::{self, SUM_UNITS};
 
+/// What a pass over the BF pixels went through.
+pub(super) struct Passed {
+    packs: usize,
+    /// BF pixels of the widest pack.
+    widest: usize,
+}
+
 /// The uploaded lists of a batch.
 pub(super) struct Batch {
     pub(super) model: Model,
@@ -56,14 +63,30 @@ impl<R: Runtime> KernelEvaluator<R> {
         candidates: &[Candidate],
         control: &Control,
     ) -> Result<Vec<PhaseSums>, Error> {
+        if let Some(first) = candidates.first() {
+            self.turn_to(first);
+            self.prove_loss(candidate_lists::model(&self.geometry, first), control)?;
+        }
+        self.phase_sums_of(candidates, false, control)
+    }
+
+    /// Sums over every stored BF pixel, or over the one of the self-test.
+    pub(super) fn phase_sums_of(
+        &mut self,
+        candidates: &[Candidate],
+        only_proof: bool,
+        control: &Control,
+    ) -> Result<Vec<PhaseSums>, Error> {
         let batch = self.upload(candidates)?;
-        self.over_packs(&batch, control, &mut |evaluator, pack| {
+        let passed = self.over_packs(&batch, only_proof, control, &mut |evaluator, pack| {
             evaluator.separate_nyquist_row(pack);
             plan::run(pack)
         })?;
         let (scan, buffers) = (self.plan.request.scan, &self.buffers);
         let points = scan.points();
         let cubes = total_cubes(points);
+        // Sets that no pack reached hold nothing.
+        let images = passed.packs.min(self.plan.sets) * self.plan.slots[1];
         total_image::launch::<R>(
             &self.device.client,
             CubeCount::Static(cubes as u32, candidates.len() as u32, 1),
@@ -72,7 +95,8 @@ impl<R: Runtime> KernelEvaluator<R> {
             buffers.total.arg(),
             buffers.total_squares.arg(),
             points as u32,
-            self.plan.slots[1] as u32,
+            images as u32,
+            (self.plan.sets * self.plan.slots[1]) as u32,
             SUM_UNITS,
             TOTAL_EACH,
         );
@@ -84,21 +108,16 @@ impl<R: Runtime> KernelEvaluator<R> {
             Vec::new()
         };
         let tiles = self.plan.tiles();
-        let share = |values: &[f32], each: usize, m: usize| -> f64 {
-            if each == 0 { 0.0 } else { total(&values[m * each..][..each]) }
-        };
-        let row_share = if scan.even_rows() { self.plan.longest_pack() } else { 0 };
+        let column_share = self.plan.slots[0] * tiles[0];
+        let square_share = self.plan.sets * self.plan.slots[1] * tiles[1];
         Ok((0..candidates.len())
             .map(|m| {
-                let degenerate = share(&columns, self.plan.slots[0] * tiles[0], m)
-                    + if row_share == 0 {
-                        0.0
-                    } else {
-                        total(&rows[m * self.plan.pack..][..row_share])
-                    };
+                let of_rows = rows.get(m * self.plan.pack..).unwrap_or_default();
+                let degenerate = total(&columns[m * column_share..][..column_share])
+                    + total(&of_rows[..passed.widest.min(of_rows.len())]);
                 PhaseSums {
                     scan_shape: self.geometry.scan_shape,
-                    squares_rad2: share(&squares, self.plan.slots[1] * tiles[1], m),
+                    squares_rad2: total(&squares[m * square_share..][..images * tiles[1]]),
                     degenerate: degenerate as u64,
                     supported: self.frame.supported,
                     bf_pixels: self.info.bf_pixels,
@@ -152,15 +171,25 @@ impl<R: Runtime> KernelEvaluator<R> {
     pub(super) fn over_packs(
         &mut self,
         batch: &Batch,
+        only_proof: bool,
         control: &Control,
         run: &mut dyn FnMut(&Self, &Pack<'_, R>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<Passed, Error> {
         let scan = self.plan.request.scan;
         let all = self.stored.len();
-        let (mut again, mut waiting) = (false, 0);
+        let proof = self.proof.place;
+        let (mut before, mut waiting, mut widest) = (0, 0, 0);
         for part in 0..self.store.parts() {
+            let whole = self.store.range(part);
+            let range = if only_proof {
+                proof.max(whole.start)..(proof + 1).min(whole.end)
+            } else {
+                whole.clone()
+            };
+            if range.is_empty() {
+                continue;
+            }
             let g = self.store.part(part, control)?;
-            let range = self.store.range(part);
             for first in range.clone().step_by(self.plan.pack) {
                 control.check()?;
                 let pixels = self.plan.pack.min(range.end - first);
@@ -187,13 +216,14 @@ impl<R: Runtime> KernelEvaluator<R> {
                         acquisition: self.acquisition[part].clone(),
                         model: batch.model,
                         candidates: batch.candidates,
-                        first: first - range.start,
+                        first: first - whole.start,
                         pixels,
-                        again,
+                        before,
                         most_cubes: self.device.connected.limits.cubes_per_dimension,
                     },
                 )?;
-                again = true;
+                before += 1;
+                widest = widest.max(pixels);
                 waiting += 1;
                 if waiting == self.plan.depth {
                     self.device.connected.faults.finish(&self.device.client)?;
@@ -201,7 +231,10 @@ impl<R: Runtime> KernelEvaluator<R> {
                 }
             }
         }
-        Ok(())
+        Ok(Passed {
+            packs: before,
+            widest,
+        })
     }
 
     /// Splits the Nyquist row of an even number of scan rows and transforms its real term.

@@ -7,12 +7,12 @@ use ssb_core::{
     Candidate, Control, Error, agreement_band_points, agreement_of, check_upsampling, object_image,
 };
 
-use super::KernelEvaluator;
+use super::{KernelEvaluator, candidate_lists};
 use crate::device::DeviceArray;
 use crate::kernel::fourier_sum::{COL_SHIFT, MIRROR_SHIFT, Summand, sum_pixels};
 use crate::plan::SUM_UNITS;
 
-fn word(row: usize, col: usize, mirrored: bool) -> u32 {
+pub(super) fn word(row: usize, col: usize, mirrored: bool) -> u32 {
     row as u32 | (col as u32) << COL_SHIFT | u32::from(mirrored) << MIRROR_SHIFT
 }
 
@@ -96,10 +96,24 @@ impl<R: Runtime> KernelEvaluator<R> {
         summand: Summand,
         control: &Control,
     ) -> Result<Vec<Vec<f64>>, Error> {
+        self.turn_to(candidate);
+        self.prove_sums(candidate_lists::model(&self.geometry, candidate), summand, control)?;
+        self.sums_over(candidate, list, summand, false, control)
+    }
+
+    /// The same over every stored BF pixel, or over the one of the self-test.
+    pub(super) fn sums_over(
+        &mut self,
+        candidate: &Candidate,
+        list: &[u32],
+        summand: Summand,
+        only_proof: bool,
+        control: &Control,
+    ) -> Result<Vec<Vec<f64>>, Error> {
         let batch = self.upload(std::slice::from_ref(candidate))?;
         let words = DeviceArray::uploaded(&self.device.client, list);
         let slots = self.plan.slots[2];
-        self.over_packs(&batch, control, &mut |evaluator, pack| {
+        self.over_packs(&batch, only_proof, control, &mut |evaluator, pack| {
             let scan = evaluator.plan.request.scan;
             sum_pixels::launch::<R>(
                 pack.client,

@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 
 use super::reduce::sum_of_cube;
 
-/// Total over `slots` images of `points` values for each candidate (second axis of cubes), and the sum of
+/// Total over the first `images` of `stride` images of `points` values for each candidate (second axis of cubes), and the sum of
 /// its squares over each cube's points; a unit takes `each` points, one cube's width apart.
 #[cube(launch)]
 pub(crate) fn total_image(
@@ -12,7 +12,8 @@ pub(crate) fn total_image(
     total: &mut Array<f32>,
     squares: &mut Array<f32>,
     points: u32,
-    slots: u32,
+    images: u32,
+    stride: u32,
     #[comptime] units: usize,
     #[comptime] each: usize,
 ) {
@@ -25,8 +26,8 @@ pub(crate) fn total_image(
         let point = (CUBE_POS_X as usize * each + i) * units + UNIT_POS as usize;
         if point < points {
             let mut value = f32::new(0.0);
-            for slot in 0..slots as usize {
-                value += sums[(candidate * slots as usize + slot) * points + point];
+            for image in 0..images as usize {
+                value += sums[(candidate * stride as usize + image) * points + point];
             }
             total[candidate * points + point] = value;
             square += value * value;

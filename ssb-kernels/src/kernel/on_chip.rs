@@ -53,8 +53,8 @@ impl PlanePass {
 }
 
 /// Sums of phases and their squares over every BF pixel of a slot (first axis of cubes), candidates along the
-/// second: sums to `[candidate][slot][row][column]`, squares and degenerate points to `[candidate][slot]`, added to
-/// those of earlier packs when `again`.
+/// second: sums to `[candidate][set][slot][row][column]`, squares to `[candidate][set][slot]`, added to those of earlier
+/// packs of the set when `again`; degenerate points to `[candidate][slot]`, added to earlier ones when `further`.
 #[cube(launch)]
 pub(crate) fn plane_moments(
     g: &Array<C32>,
@@ -69,6 +69,9 @@ pub(crate) fn plane_moments(
     first: u32,
     pixels: u32,
     again: u32,
+    further: u32,
+    set: u32,
+    sets: u32,
     pairs_per_candidate: u32,
     #[comptime] pass: PlanePass,
 ) {
@@ -106,7 +109,8 @@ pub(crate) fn plane_moments(
     let row_last = comptime!(row_line.last());
     let outputs = comptime!(row_line.passes(row_last) * row_line.radices[row_last]);
     let held = comptime!(pass.row_rounds() == 1);
-    let image = (candidate * slots + CUBE_POS_X as usize) * comptime!(rows * cols);
+    let place_of_set = (candidate * sets as usize + set as usize) * slots + CUBE_POS_X as usize;
+    let image = place_of_set * comptime!(rows * cols);
     let mut upper = Array::<f32>::new(outputs);
     let mut lower = Array::<f32>::new(outputs);
     #[unroll]
@@ -278,7 +282,7 @@ pub(crate) fn plane_moments(
     let all_found = sum_of_cube(&mut shared, found, comptime!(pass.units()));
     if UNIT_POS == 0 {
         let at = candidate * slots + CUBE_POS_X as usize;
-        squares[at] = select(again == 1, squares[at], 0.0) + all_squares;
-        degenerate[at] = select(again == 1, degenerate[at], 0.0) + all_found;
+        squares[place_of_set] = select(again == 1, squares[place_of_set], 0.0) + all_squares;
+        degenerate[at] = select(further == 1, degenerate[at], 0.0) + all_found;
     }
 }

@@ -33,8 +33,8 @@ impl RowPass {
 
 /// Transforms the rows of the pack's BF pixels and sums phases and their squares: a cube takes `lines`
 /// pairs of rows of every BF pixel of its slot (second axis of cubes), candidates along the third. Sums
-/// go to `[candidate][slot][row][column]`, squares to `[candidate][slot][tile]`, added to those of earlier
-/// packs when `again`. `over_cols` holds the Nyquist row's real term, `cols` values for each candidate and BF
+/// go to `[candidate][set][slot][row][column]`, squares to `[candidate][set][slot][tile]`, added to those of earlier
+/// packs of the set when `again`. `over_cols` holds the Nyquist row's real term, `cols` values for each candidate and BF
 /// pixel; `dc` is that of G.
 #[cube(launch)]
 pub(crate) fn row_moments(
@@ -45,6 +45,8 @@ pub(crate) fn row_moments(
     squares: &mut Array<f32>,
     pixels: u32,
     again: u32,
+    set: u32,
+    sets: u32,
     rows: u32,
     #[comptime] pass: RowPass,
 ) {
@@ -136,7 +138,7 @@ pub(crate) fn row_moments(
         }
         pixel += slots;
     }
-    let image = ((candidate * slots + CUBE_POS_Y as usize) * rows + row) * cols;
+    let image = (((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * rows + row) * cols;
     #[unroll]
     for t in 0..comptime!(plan.passes(last)) {
         #[unroll]
@@ -155,7 +157,7 @@ pub(crate) fn row_moments(
     }
     let total = sum_of_cube(&mut shared, square, comptime!(pass.units()));
     if UNIT_POS == 0 {
-        let which = (candidate * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize
+        let which = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize
             + CUBE_POS_X as usize;
         let before = select(again == 1, squares[which], 0.0);
         squares[which] = before + total;

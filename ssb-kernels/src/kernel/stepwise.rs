@@ -102,6 +102,8 @@ pub(crate) fn phase_moments(
     squares: &mut Array<f32>,
     pixels: u32,
     again: u32,
+    set: u32,
+    sets: u32,
     rows: u32,
     cols: u32,
     lines: u32,
@@ -137,7 +139,7 @@ pub(crate) fn phase_moments(
             square += phase * phase;
             pixel += slots;
         }
-        let at = (candidate * slots + CUBE_POS_Y as usize) * rows * cols + cell;
+        let at = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * rows * cols + cell;
         let before = select(again == 1, sums[at], 0.0);
         sums[at] = before + sum;
         cell += units;
@@ -145,7 +147,7 @@ pub(crate) fn phase_moments(
     let total = sum_of_cube(&mut shared, square, units);
     if UNIT_POS == 0 {
         let which =
-            (candidate * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
+            ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
         let before = select(again == 1, squares[which], 0.0);
         squares[which] = before + total;
     }

@@ -10,7 +10,8 @@ use super::butterfly::butterfly;
 use super::plan::{LinePlan, Method};
 use crate::kernel::C32;
 
-/// Index along the line of the value that pass `t`, place `k` of the first stage expects.
+/// Index along the line of the value that pass `t`, place `k` of the first stage expects; out of range
+/// where the pass has no butterfly for the unit.
 #[cube]
 pub(crate) fn input_index(
     unit: usize,
@@ -18,10 +19,11 @@ pub(crate) fn input_index(
     #[comptime] k: usize,
     #[comptime] plan: LinePlan,
 ) -> usize {
-    unit + comptime!(t * plan.units + k * plan.butterflies(0))
+    index(unit, t, k, 0usize, plan)
 }
 
-/// Index along the line of the result in pass `t`, place `k` of the last stage.
+/// Index along the line of the result in pass `t`, place `k` of the last stage; out of range where the
+/// pass has no butterfly for the unit.
 #[cube]
 pub(crate) fn output_index(
     unit: usize,
@@ -29,7 +31,24 @@ pub(crate) fn output_index(
     #[comptime] k: usize,
     #[comptime] plan: LinePlan,
 ) -> usize {
-    unit + comptime!(t * plan.units + k * plan.butterflies(plan.last()))
+    index(unit, t, k, comptime!(plan.last()), plan)
+}
+
+#[cube]
+fn index(
+    unit: usize,
+    #[comptime] t: usize,
+    #[comptime] k: usize,
+    #[comptime] s: usize,
+    #[comptime] plan: LinePlan,
+) -> usize {
+    let j = unit + comptime!(t * plan.units);
+    let butterflies = comptime!(plan.butterflies(s));
+    select(
+        j < butterflies,
+        j + comptime!(k * butterflies),
+        comptime!(plan.length.max(plan.n)).runtime(),
+    )
 }
 
 /// Inverse transform of the values in `re` and `im`, which hold pass `t`, place `k` of the first stage at

@@ -52,6 +52,8 @@ pub struct Arrangement {
     pub(crate) upload: usize,
     /// Groups that share the BF pixels of a pack: first pass, second pass, sums over b.
     pub(crate) slots: [usize; 3],
+    /// Sets of images that packs add to in turn: each stays a short float32 sum.
+    pub(crate) sets: usize,
     /// Dispatches of packs between two waits for the device.
     pub(crate) depth: usize,
     /// G stays on the device; otherwise it is made anew from the counts, one buffer at a time.
@@ -106,6 +108,18 @@ pub(crate) fn points_per_s(limits: &Limits) -> u64 {
     }
 }
 
+/// Sets of images for a number of packs: at most eight packs a set, within 16 MiB, where the number of
+/// images is small enough for rounding to show.
+fn sets(packs: usize, set_bytes: u64) -> usize {
+    packs.div_ceil(8).clamp(1, ((16 << 20) / set_bytes.max(1)).max(1) as usize)
+}
+
+/// Slots that keep a sum over the BF pixels of a pack to 16 in a row, within 16 MiB of images.
+pub(crate) fn short_slots(pack: usize, points: usize) -> usize {
+    let most = (16 << 20) / (4 * MOST_CANDIDATES * points);
+    pack.div_ceil(16).min(most).max(1)
+}
+
 /// Cubes that keep a device busy.
 pub(crate) fn busy_cubes(limits: &Limits) -> u64 {
     match limits.processors {
@@ -153,11 +167,13 @@ impl Arrangement {
         let row_tiles = (2 * scan.row_blocks()).div_ceil(choice.rows.lines);
         let slots = [
             slots(column_tiles, 2),
-            slots(row_tiles, 3),
+            slots(row_tiles, 3).max(short_slots(pack, scan.points())),
             slots(scan.plane().div_ceil(super::SUM_UNITS), 4),
         ];
-        let points = (scan.rows * scan.cols) as u64;
-        let sums = 4 * points * most * (slots[1] as u64 + 1)
+        let points = scan.points() as u64;
+        let packs = stored.div_ceil(pack);
+        let sets = sets(packs, 4 * points * most * slots[1] as u64);
+        let sums = 4 * points * most * ((sets * slots[1]) as u64 + 1)
             + 12 * slots[2] as u64 * scan.plane() as u64
             + 8 * pack as u64 * most * scan.half() as u64
             + 4 * pack as u64 * most * scan.cols as u64;
@@ -205,6 +221,7 @@ impl Arrangement {
             pack,
             upload,
             slots,
+            sets,
             depth: depth as usize,
             resident,
             intermediate_moves,
@@ -257,7 +274,7 @@ impl Arrangement {
             0
         };
         let images = 2 * 4 * m * (scan.rows * scan.cols * self.slots[1] * self.packs()) as u64;
-        let images = if self.intermediate_moves { images } else { 8 * m * (scan.rows * scan.cols * self.slots[1]) as u64 };
+        let images = if self.intermediate_moves { images } else { 8 * m * (scan.points() * self.sets * self.slots[1]) as u64 };
         g + through + images + self.table_bytes(m)
     }
 

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 use ssb_core::{Error, Limits, Unsuitable};
 
-use super::arrangement::{Choice, busy_cubes};
+use super::arrangement::{Choice, busy_cubes, short_slots};
 use super::{Arrangement, LineShape, Request};
 use crate::evaluator::Pack;
 use crate::kernel::columns::ColumnPass;
@@ -64,10 +64,12 @@ pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Un
         },
     )?;
     // A slot is a cube here: as many as keep the device busy, each with a few BF pixels.
-    let slots = (busy_cubes(limits) / 4).clamp(1, plan.longest_pack().div_ceil(2) as u64) as usize;
+    let pack = plan.longest_pack();
+    let slots = (busy_cubes(limits) / 4).clamp(1, pack.div_ceil(2) as u64) as usize;
+    let slots = slots.max(short_slots(pack, scan.points()));
     plan.slots[0] = slots;
     plan.slots[1] = slots;
-    plan.bytes.sums += 8 * (slots * scan.points()) as u64;
+    plan.bytes.sums += 8 * (plan.sets * slots * scan.points()) as u64;
     if plan.bytes.total() > limits.device_bytes {
         return Err(Unsuitable(format!("{} bytes do not fit the device", plan.bytes.total())));
     }
@@ -112,7 +114,10 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         buffers.column_degenerate.arg(),
         pack.first(),
         pack.pixels(),
+        pack.again_in_set(),
         pack.again(),
+        pack.set(),
+        pack.sets(),
         pack.pairs_per_candidate(),
         pass,
     );

@@ -81,7 +81,9 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         buffers.sums.arg(),
         buffers.squares.arg(),
         pack.pixels(),
-        pack.again(),
+        pack.again_in_set(),
+        pack.set(),
+        pack.sets(),
         scan.rows as u32,
         rows,
     );

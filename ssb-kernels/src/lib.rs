@@ -11,3 +11,5 @@ pub mod line;
 pub mod plan;
 #[cfg(feature = "texts")]
 pub mod text;
+
+pub use evaluator::{SHORTEST_AXIS, prepare};

@@ -106,11 +106,11 @@ pub(crate) fn arrange(
     })
 }
 
-/// Plans, allocates and transforms.
+/// Prepares an evaluator on the client of any CubeCL runtime: plans, allocates and transforms.
 ///
 /// # Errors
 /// As [`arrange`]; [`Error::Cancelled`]; [`Error::Internal`] when the device fails.
-pub(crate) fn prepare<R: Runtime>(
+pub fn prepare<R: Runtime>(
     client: ComputeClient<R>,
     connected: Connected,
     problem: Problem,

@@ -13,6 +13,26 @@ use crate::kernel::nyquist::{real_lines, separate_row};
 use crate::kernel::tables::{phase_table, wave_table};
 use crate::plan::{self, SUM_UNITS};
 
+/// Values of images that the host adds up itself, in float64; where rounding would show most.
+const FEW_VALUES: usize = 1 << 19;
+
+/// `sum_b phi_b(R)` of one candidate.
+pub(super) enum Total {
+    /// In radians, row-major.
+    Image(Vec<f64>),
+    /// In the device's total image; the sum of its squares in rad^2.
+    OnDevice { squared_rad2: f64 },
+}
+
+impl Total {
+    fn squared_rad2(&self) -> f64 {
+        match self {
+            Self::Image(image) => image.iter().map(|v| v * v).sum(),
+            Self::OnDevice { squared_rad2 } => *squared_rad2,
+        }
+    }
+}
+
 /// What a pass over the BF pixels went through.
 pub(super) struct Passed {
     packs: usize,
@@ -34,12 +54,9 @@ impl<R: Runtime> KernelEvaluator<R> {
         candidates: &[Candidate],
         control: &Control,
     ) -> Result<Vec<Evaluation>, Error> {
-        let sums = self.phase_sums(candidates, control)?;
-        let squares = self.read(&self.buffers.total_squares)?;
-        let each = total_cubes(self.plan.request.scan.points());
-        sums.iter()
-            .zip(squares.chunks(each))
-            .map(|(sums, squares)| sums.evaluation(total(squares), self.info.backend))
+        self.phase_sums(candidates, control)?
+            .into_iter()
+            .map(|(sums, total)| sums.evaluation(total.squared_rad2(), self.info.backend))
             .collect()
     }
 
@@ -49,20 +66,28 @@ impl<R: Runtime> KernelEvaluator<R> {
         candidate: &Candidate,
         control: &Control,
     ) -> Result<MeanPhase, Error> {
-        let sums = self.phase_sums(std::slice::from_ref(candidate), control)?;
-        let image = self.read(&self.buffers.total)?;
-        let image: Vec<f64> = image[..self.plan.request.scan.points()]
-            .iter()
-            .map(|v| f64::from(*v))
-            .collect();
-        sums[0].mean_phase(&image, self.info.backend)
+        let mut sums = self.phase_sums(std::slice::from_ref(candidate), control)?;
+        let (sums, total) = sums.remove(0);
+        sums.mean_phase(&self.image_of(total)?, self.info.backend)
+    }
+
+    /// The image of a total of the first candidate.
+    pub(super) fn image_of(&self, total: Total) -> Result<Vec<f64>, Error> {
+        Ok(match total {
+            Total::Image(image) => image,
+            Total::OnDevice { .. } => {
+                let image = self.read(&self.buffers.total)?;
+                let points = self.plan.request.scan.points();
+                image[..points].iter().map(|v| f64::from(*v)).collect()
+            }
+        })
     }
 
     fn phase_sums(
         &mut self,
         candidates: &[Candidate],
         control: &Control,
-    ) -> Result<Vec<PhaseSums>, Error> {
+    ) -> Result<Vec<(PhaseSums, Total)>, Error> {
         if let Some(first) = candidates.first() {
             self.turn_to(first);
             self.prove_loss(candidate_lists::model(&self.geometry, first), control)?;
@@ -76,30 +101,16 @@ impl<R: Runtime> KernelEvaluator<R> {
         candidates: &[Candidate],
         only_proof: bool,
         control: &Control,
-    ) -> Result<Vec<PhaseSums>, Error> {
+    ) -> Result<Vec<(PhaseSums, Total)>, Error> {
         let batch = self.upload(candidates)?;
         let passed = self.over_packs(&batch, only_proof, control, &mut |evaluator, pack| {
             evaluator.separate_nyquist_row(pack);
             plan::run(pack)
         })?;
         let (scan, buffers) = (self.plan.request.scan, &self.buffers);
-        let points = scan.points();
-        let cubes = total_cubes(points);
         // Sets that no pack reached hold nothing.
         let images = passed.packs.min(self.plan.sets) * self.plan.slots[1];
-        total_image::launch::<R>(
-            &self.device.client,
-            CubeCount::Static(cubes as u32, candidates.len() as u32, 1),
-            CubeDim::new_1d(SUM_UNITS as u32),
-            buffers.sums.arg(),
-            buffers.total.arg(),
-            buffers.total_squares.arg(),
-            points as u32,
-            images as u32,
-            (self.plan.sets * self.plan.slots[1]) as u32,
-            SUM_UNITS,
-            TOTAL_EACH,
-        );
+        let totals = self.totals(images, candidates.len())?;
         let squares = self.read(&buffers.squares)?;
         let columns = self.read(&buffers.column_degenerate)?;
         let rows = if scan.even_rows() {
@@ -110,18 +121,62 @@ impl<R: Runtime> KernelEvaluator<R> {
         let tiles = self.plan.tiles();
         let column_share = self.plan.slots[0] * tiles[0];
         let square_share = self.plan.sets * self.plan.slots[1] * tiles[1];
-        Ok((0..candidates.len())
-            .map(|m| {
+        Ok(totals
+            .into_iter()
+            .enumerate()
+            .map(|(m, image)| {
                 let of_rows = rows.get(m * self.plan.pack..).unwrap_or_default();
                 let degenerate = total(&columns[m * column_share..][..column_share])
                     + total(&of_rows[..passed.widest.min(of_rows.len())]);
-                PhaseSums {
+                let sums = PhaseSums {
                     scan_shape: self.geometry.scan_shape,
                     squares_rad2: total(&squares[m * square_share..][..images * tiles[1]]),
                     degenerate: degenerate as u64,
                     supported: self.frame.supported,
                     bf_pixels: self.info.bf_pixels,
-                }
+                };
+                (sums, image)
+            })
+            .collect())
+    }
+
+    /// Totals of the first `images` images for each candidate.
+    fn totals(&self, images: usize, candidates: usize) -> Result<Vec<Total>, Error> {
+        let buffers = &self.buffers;
+        let points = self.plan.request.scan.points();
+        let stride = self.plan.sets * self.plan.slots[1];
+        if candidates * stride * points <= FEW_VALUES {
+            let sums = self.read(&buffers.sums)?;
+            return Ok((0..candidates)
+                .map(|m| {
+                    let mut image = vec![0.0; points];
+                    for part in sums[m * stride * points..].chunks(points).take(images) {
+                        for (to, from) in image.iter_mut().zip(part) {
+                            *to += f64::from(*from);
+                        }
+                    }
+                    Total::Image(image)
+                })
+                .collect());
+        }
+        let cubes = total_cubes(points);
+        total_image::launch::<R>(
+            &self.device.client,
+            CubeCount::Static(cubes as u32, candidates as u32, 1),
+            CubeDim::new_1d(SUM_UNITS as u32),
+            buffers.sums.arg(),
+            buffers.total.arg(),
+            buffers.total_squares.arg(),
+            points as u32,
+            images as u32,
+            stride as u32,
+            SUM_UNITS,
+            TOTAL_EACH,
+        );
+        let squares = self.read(&buffers.total_squares)?;
+        Ok((0..candidates)
+            .map(|m| Total::OnDevice {
+                squared_rad2: total(&squares[m * cubes..][..cubes]),
             })
             .collect())
     }

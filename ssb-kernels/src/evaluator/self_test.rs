@@ -43,12 +43,9 @@ impl<R: Runtime> KernelEvaluator<R> {
     /// Proves the kernels of the loss for a model, once a process and device.
     pub(super) fn prove_loss(&mut self, model: Model, control: &Control) -> Result<(), Error> {
         self.prove("phase", model, control, |evaluator, candidate, expected| {
-            evaluator.phase_sums_of(std::slice::from_ref(candidate), true, control)?;
-            let image = evaluator.read(&evaluator.buffers.total)?;
-            let got: Vec<f64> = image[..expected.phase_rad.len()]
-                .iter()
-                .map(|v| f64::from(*v))
-                .collect();
+            let candidates = std::slice::from_ref(candidate);
+            let mut sums = evaluator.phase_sums_of(candidates, true, control)?;
+            let got = evaluator.image_of(sums.remove(0).1)?;
             Ok(distance(&got, &expected.phase_rad, |v| v * v))
         })
     }

@@ -114,10 +114,10 @@ fn sets(packs: usize, set_bytes: u64) -> usize {
     packs.div_ceil(8).clamp(1, ((16 << 20) / set_bytes.max(1)).max(1) as usize)
 }
 
-/// Slots that keep a sum over the BF pixels of a pack to 16 in a row, within 16 MiB of images.
+/// Slots that keep a sum over the BF pixels of a pack to 8 in a row, within 16 MiB of images.
 pub(crate) fn short_slots(pack: usize, points: usize) -> usize {
     let most = (16 << 20) / (4 * MOST_CANDIDATES * points);
-    pack.div_ceil(16).min(most).max(1)
+    pack.div_ceil(8).min(most).max(1)
 }
 
 /// Cubes that keep a device busy.

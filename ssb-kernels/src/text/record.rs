@@ -12,6 +12,7 @@ use super::compiler::host_compiler;
 use super::device::{Mode, Target, TextDevice};
 use super::error::TextError;
 use super::language::{Cuda, Language, Metal};
+use super::source::fingerprint;
 
 /// One launch: a kernel's text and how it was launched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,11 @@ impl RecordedKernel {
         host_compiler()?
             .object(&self.text, &self.kernel, ending)
             .map(drop)
+    }
+
+    /// A name for the text: the same for the same kernel, whatever the order in which CubeCL wrote its types.
+    pub fn fingerprint(&self) -> String {
+        fingerprint(&self.text, &self.kernel, "")
     }
 
     /// The ending of the text's file: `cu` or `metal`.

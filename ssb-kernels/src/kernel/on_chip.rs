@@ -278,6 +278,14 @@ pub(crate) fn plane_moments(
             }
         }
     }
+    if comptime!(!held) && CUBE_POS_X >= pixels && again == 0 {
+        // A slot without a BF pixel leaves an image of zeros.
+        let mut cell = UNIT_POS as usize;
+        while cell < comptime!(rows * cols) {
+            sums[image + cell] = f32::new(0.0);
+            cell += comptime!(pass.units());
+        }
+    }
     let all_squares = sum_of_cube(&mut shared, square, comptime!(pass.units()));
     let all_found = sum_of_cube(&mut shared, found, comptime!(pass.units()));
     if UNIT_POS == 0 {

@@ -120,6 +120,11 @@ pub(crate) fn short_slots(pack: usize, points: usize) -> usize {
     pack.div_ceil(8).min(most).max(1)
 }
 
+/// Bytes of the last cache that an intermediate may fill, with room left for G beside it.
+pub(crate) fn cache_share_bytes(limits: &Limits) -> u64 {
+    limits.cache_bytes / 4 * 3
+}
+
 /// Cubes that keep a device busy.
 pub(crate) fn busy_cubes(limits: &Limits) -> u64 {
     match limits.processors {
@@ -210,7 +215,7 @@ impl Arrangement {
                 bytes
             )));
         }
-        let intermediate_moves = intermediate > limits.cache_bytes / 2;
+        let intermediate_moves = intermediate > cache_share_bytes(limits);
         let depth = (points_per_s(limits) / 4 / (most * scan.plane() as u64 * pack as u64)).clamp(1, 64);
         Ok(Self {
             topology: choice.topology,

@@ -11,6 +11,8 @@ use ssb_core::{Error, Limits, Unsuitable};
 
 pub(crate) use arrangement::MOST_CANDIDATES;
 pub use arrangement::{Arrangement, Request};
+
+pub use crate::kernel::layout::Scan;
 pub(crate) use shape::{LineShape, SUM_UNITS};
 
 use crate::evaluator::Pack;

@@ -10,7 +10,7 @@ use crate::kernel::columns::ColumnPass;
 use crate::kernel::layout::Model;
 use crate::kernel::on_chip::{PlanePass, plane_moments};
 use crate::kernel::rows::RowPass;
-use crate::line::LinePlan;
+use crate::line::{LinePlan, Method};
 
 pub(super) const NAME: &str = "on-chip";
 
@@ -31,6 +31,13 @@ pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Un
     let units = MOST_UNITS.min(limits.units_per_cube as usize);
     let line = |n: usize| LinePlan::new(n, room, units).ok_or_else(too_large);
     let (column, row) = (line(scan.rows)?, line(scan.cols)?);
+    if [&column, &row].iter().any(|line| line.method != Method::Radices) {
+        return Err(Unsuitable(
+            "an axis with another prime factor than 2, 3, 5 and 7: its convolution does twice the work in one \
+             cube"
+                .into(),
+        ));
+    }
     // All pairs of rows at once where units and memory allow, so that the sums stay in registers.
     let lines = |line: &LinePlan, floats: usize, wanted: usize| {
         (room / (4 * floats).max(1)).min(units / line.units).min(wanted)

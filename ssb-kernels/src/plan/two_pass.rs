@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 use ssb_core::{DeviceFamily, Error, Limits, Unsuitable};
 
-use super::arrangement::{Choice, busy_cubes};
+use super::arrangement::{Choice, busy_cubes, cache_share_bytes};
 use super::{Arrangement, LineShape, Request};
 use crate::evaluator::Pack;
 use crate::kernel::columns::{ColumnPass, correct_columns};
@@ -20,7 +20,7 @@ pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Un
     let rows = LineShape::new("scan columns", request.scan.cols, limits, true)?;
     // On CUDA the intermediate of a pack stays in the last cache, with room for G beside it.
     let intermediate_bytes = match limits.family {
-        DeviceFamily::Cuda if limits.cache_bytes > 0 => limits.cache_bytes / 2,
+        DeviceFamily::Cuda if limits.cache_bytes > 0 => cache_share_bytes(limits),
         _ => LARGE_PACK_BYTES.min(limits.device_bytes / 8),
     };
     Arrangement::new(

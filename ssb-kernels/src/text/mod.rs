@@ -29,7 +29,6 @@
 //!
 //! [`record()`] gives a device that runs nothing and keeps the texts, for sizes where running makes no sense.
 
-mod catalogue;
 mod compiler;
 mod device;
 mod error;
@@ -42,7 +41,7 @@ mod runtime;
 mod server;
 mod source;
 
-pub use catalogue::catalogue;
+pub use cubecl::Runtime;
 pub use device::{Target, TextDevice};
 pub use error::TextError;
 pub use record::{RecordedKernel, Recorder, record};

@@ -1,5 +1,6 @@
 //! Texts of every kernel and plan: written, compiled on the host, and by NVIDIA's compilers for a report.
 
+mod catalogue;
 mod occupancy;
 mod report;
 mod toolkit;
@@ -9,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ssb_kernels::text::{RecordedKernel, TextError, catalogue};
+use ssb_kernels::text::{RecordedKernel, TextError};
 
 use report::Row;
 use toolkit::Toolkit;
@@ -66,7 +67,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
 }
 
 fn check(out: &Path, target: &Path) -> Result<ExitCode, String> {
-    let kernels = distinct(catalogue().map_err(|e| e.to_string())?);
+    let kernels = distinct(catalogue::catalogue()?);
     if kernels.is_empty() {
         return Err("the catalogue is empty".to_owned());
     }

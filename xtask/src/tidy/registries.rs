@@ -16,6 +16,11 @@ const REGISTRIES: &[Registry] = &[
         defines: ": BackendEntry = ",
     },
     Registry {
+        list: "ssb-kernels/src/backend/mod.rs",
+        files: &["ssb-kernels/src/backend/"],
+        defines: ": BackendEntry = ",
+    },
+    Registry {
         list: "ssb-io/src/format/mod.rs",
         files: &["ssb-io/src/format/"],
         defines: ": Format = ",

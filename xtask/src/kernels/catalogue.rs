@@ -1,0 +1,141 @@
+//! What is recorded: scans, topologies and models for every target.
+
+use ssb_core::{Angle, Candidate, Control, Length, Limits, PrepareOptions, TERMS};
+use ssb_kernels::device::{Connected, Faults, profiles};
+use ssb_kernels::text::{
+    CudaText, MetalText, RecordedKernel, Runtime, Target, TextDevice, record,
+};
+use ssb_testkit::synthetic::{PROBLEMS, benchmark_problem};
+
+
+
+/// Kernels that hold a transform and the work fused with it; these must not spill registers.
+const FUSED: [&str; 3] = ["correct_columns", "row_moments", "plane_moments"];
+
+/// Scan and topology.
+type Case = ([usize; 2], &'static str);
+
+/// Recorded for every target.
+const CASES: [Case; 3] = [
+    ([128, 128], "on-chip"),
+    ([512, 512], "two-pass"),
+    ([100, 117], "two-pass"),
+];
+
+/// Recorded for the targets of the report besides.
+const MORE_CASES: [Case; 5] = [
+    ([128, 128], "two-pass"),
+    ([128, 128], "stepwise"),
+    ([256, 256], "two-pass"),
+    ([1024, 1024], "two-pass"),
+    ([2048, 2053], "two-pass"),
+];
+
+/// The texts of every kernel and plan.
+///
+/// # Errors
+/// In words, when a problem cannot be planned or a kernel has no text.
+pub fn catalogue() -> Result<Vec<RecordedKernel>, String> {
+    let mut kernels = Vec::new();
+    for target in Target::ALL {
+        let more = matches!(target, Target::Sm90 | Target::AppleM);
+        let cases = CASES.iter().chain(MORE_CASES.iter().filter(|_| more));
+        for (scan, topology) in cases {
+            let problem = benchmark_problem(*scan, 3).map_err(|e| e.to_string())?;
+            let name = format!("{topology} {}x{}", scan[0], scan[1]);
+            kernels.extend(recorded(target, &name, problem, topology)?);
+        }
+        // Every way in which counts are stored, odd and unequal scans.
+        for recipe in PROBLEMS.iter().filter(|p| more && (8..40).contains(&p.scan_shape[0])) {
+            let problem = recipe.problem().map_err(|e| e.to_string())?;
+            let name = format!("stepwise {}", recipe.name);
+            kernels.extend(recorded(target, &name, problem, "stepwise")?);
+        }
+    }
+    Ok(kernels)
+}
+
+fn recorded(
+    target: Target,
+    name: &str,
+    problem: ssb_core::Problem,
+    topology: &str,
+) -> Result<Vec<RecordedKernel>, String> {
+    if target.compute_capability().is_some() {
+        on::<CudaText>(target, name, problem, topology)
+    } else {
+        on::<MetalText>(target, name, problem, topology)
+    }
+}
+
+fn limits(target: Target) -> Limits {
+    let device = TextDevice::new(target);
+    let base = match target {
+        Target::AppleM => profiles::apple_m_series(),
+        _ => profiles::h200(),
+    };
+    Limits {
+        shared_memory_bytes: device.shared_memory_bytes as u64,
+        units_per_cube: device.units_per_cube,
+        ..base
+    }
+}
+
+fn on<R: Runtime<Device = TextDevice>>(
+    target: Target,
+    name: &str,
+    problem: ssb_core::Problem,
+    topology: &str,
+) -> Result<Vec<RecordedKernel>, String> {
+    let recorder = record::<R>(&TextDevice::new(target), name);
+    let connected = Connected {
+        backend: "record",
+        device: name.into(),
+        software: false,
+        limits: limits(target),
+        faults: Faults::default(),
+    };
+    let options = PrepareOptions {
+        topology: Some(topology.into()),
+        ..PrepareOptions::default()
+    };
+    let control = Control::default();
+    let client = recorder.client().clone();
+    let mut evaluator = ssb_kernels::prepare(client, connected, problem, &options, &control)
+        .map_err(|e| format!("{name} for {}: {e}", target.name()))?;
+    for candidate in models() {
+        // Nothing runs, so the self-test fails after it has launched every kernel of the model.
+        let failures = [
+            evaluator.evaluate(std::slice::from_ref(&candidate), &control).is_err(),
+            evaluator.object(&candidate, 1, &control).is_err(),
+            evaluator.agreements(std::slice::from_ref(&candidate), &control).is_err(),
+        ];
+        if failures != [true; 3] {
+            return Err(format!("{name}: a kernel that never ran passed its self-test"));
+        }
+    }
+    let mut kernels = recorder.texts().map_err(|e| e.to_string())?;
+    for kernel in &mut kernels {
+        kernel.fused = FUSED.iter().any(|fused| kernel.kernel.contains(fused));
+    }
+    Ok(kernels)
+}
+
+/// One candidate of every model: thin and thick, C10 and C12 or every term.
+fn models() -> Vec<Candidate> {
+    let mut few = Candidate::default();
+    let mut all = Candidate::default();
+    for index in 0..TERMS.len() {
+        let (length, angle) = (Length::from_nm(10.0), Angle::default());
+        all.aberrations = all.aberrations.with(index, length, angle);
+        if index < 2 {
+            few.aberrations = few.aberrations.with(index, length, angle);
+        }
+    }
+    let thick = |thin: &Candidate| Candidate {
+        depth_spread_nm: 10.0,
+        tilt_mrad: [2.0, 3.0],
+        ..thin.clone()
+    };
+    vec![thick(&few), thick(&all), few, all]
+}

@@ -6,8 +6,9 @@
 use rayon::prelude::*;
 use rustfft::num_complex::Complex32;
 use rustfft::{FftDirection, FftPlanner};
-use ssb_benches::{alternate, problem};
+use ssb_benches::alternate;
 use ssb_core::{Angle, Candidate, Control, Length, PrepareOptions};
+use ssb_testkit::synthetic::benchmark_problem;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -57,7 +58,7 @@ fn main() -> Result<(), Failure> {
         threads: Some(threads),
         ..PrepareOptions::default()
     };
-    let mut evaluator = (ssb_cpu::CPU.prepare)(problem([rows, cols], bf)?, &options, &control)?;
+    let mut evaluator = (ssb_cpu::CPU.prepare)(benchmark_problem([rows, cols], bf)?, &options, &control)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()?;

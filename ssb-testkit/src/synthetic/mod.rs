@@ -17,8 +17,10 @@ use crate::candidates;
 use crate::conditioning::has_marginal_point;
 use crate::simulate::draw::Draws;
 
+mod benchmark;
 mod problems;
 
+pub use benchmark::benchmark_problem;
 pub use problems::{LARGE_PROBLEMS, PROBLEMS};
 
 /// The type in which the counts are stored, and what makes it special.

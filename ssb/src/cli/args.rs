@@ -45,8 +45,8 @@ pub enum Verb {
     Series(LaterArgs),
     /// The conformance suite on this machine, one line a check
     Parity(ParityArgs),
-    /// Benchmarks (not yet)
-    Bench(LaterArgs),
+    /// Benchmarks on simple counts in memory, one line (with --json: one JSON line) each
+    Bench(BenchArgs),
 }
 
 #[derive(Debug, Args)]
@@ -291,6 +291,23 @@ pub struct ParityArgs {
     /// The large problems too: minutes of the float64 reference
     #[arg(long)]
     pub large: bool,
+    #[command(flatten)]
+    pub backend: BackendArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Scan rows x columns (repeatable) [default: 128x128 and 256x256]
+    #[arg(long, value_name = "RxC", value_parser = values::shape)]
+    pub scan_shape: Vec<[usize; 2]>,
+    /// Bright-field pixels, all active
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = values::positive)]
+    pub bf: usize,
+    /// Timed runs of each benchmark, after a first one that is told apart
+    #[arg(long, default_value_t = 7, value_name = "K", value_parser = values::positive)]
+    pub runs: usize,
     #[command(flatten)]
     pub backend: BackendArgs,
     #[command(flatten)]

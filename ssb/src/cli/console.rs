@@ -107,16 +107,30 @@ impl Console {
         }
     }
 
-    /// A line of the answer on stdout, while the rest is still being found; JSON has it in its document.
+    /// A line of the answer on stdout while the rest is still being found; with `--json` it stands in the
+    /// document instead.
     pub fn say(&self, text: &str) {
         if !self.json {
-            let write = || {
-                let _ = writeln!(std::io::stdout().lock(), "{text}");
-            };
-            match &self.bar {
-                Some(bar) => bar.suspend(write),
-                None => write(),
-            }
+            self.out(&text);
+        }
+    }
+
+    /// One answer of several: a JSON line on stdout, or the text for people.
+    pub fn record(&self, document: &Value, text: &str) {
+        if self.json {
+            self.out(document);
+        } else {
+            self.out(&text);
+        }
+    }
+
+    fn out(&self, line: &dyn std::fmt::Display) {
+        let write = || {
+            let _ = writeln!(std::io::stdout().lock(), "{line}");
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
         }
     }
 
@@ -134,11 +148,16 @@ impl Console {
         }
     }
 
-    /// Ends the run with its document: JSON on stdout, or the text for people.
-    pub fn finish(&self, document: &Value, text: &str) {
+    /// Ends a run whose answers are all out.
+    pub fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+
+    /// Ends the run with its document: JSON on stdout, or the text for people.
+    pub fn finish(&self, document: &Value, text: &str) {
+        self.end();
         if self.json {
             print_json(document);
         } else if !text.is_empty() {

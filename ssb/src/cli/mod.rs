@@ -2,6 +2,7 @@
 
 mod args;
 mod argument_groups;
+mod bench;
 mod console;
 mod demo;
 mod devices;
@@ -78,7 +79,7 @@ pub fn run() -> ExitCode {
         Verb::View(a) => later("view", a),
         Verb::Series(a) => later("series", a),
         Verb::Parity(a) => talking(&a.talk, |c| parity::run(a, c)),
-        Verb::Bench(a) => later("bench", a),
+        Verb::Bench(a) => talking(&a.talk, |c| bench::run(a, c)),
     };
     match outcome {
         Ok(Ending::Done) => ExitCode::SUCCESS,

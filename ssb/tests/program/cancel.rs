@@ -92,3 +92,30 @@ fn cancelled_before_anything_is_found_leaves_nothing() {
     std::fs::remove_file(data.path("c.json")).unwrap();
     assert_eq!(data.listing(), before);
 }
+
+#[test]
+fn benchmarks_and_parity_stop() {
+    for args in [
+        [
+            "bench",
+            "--backend=cpu",
+            "--runs=1000000",
+            "--scan-shape=64x64",
+        ],
+        ["parity", "--backend=oracle", "--large", "--quiet"],
+    ] {
+        let mut child = program()
+            .args(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_secs(4));
+        assert!(child.try_wait().unwrap().is_none(), "{args:?} ended early");
+        let asked = Instant::now();
+        interrupt(child.id());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{args:?}");
+        let waited = asked.elapsed();
+        assert!(waited < Duration::from_secs(3), "{args:?} took {waited:?}");
+    }
+}

@@ -6,6 +6,7 @@ mod bad_input;
 #[cfg(unix)]
 mod cancel;
 mod looking;
+mod machine;
 mod results;
 mod scores;
 mod simulated;

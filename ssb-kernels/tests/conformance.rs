@@ -23,7 +23,11 @@ fn conforms(name: &str) {
     let wanted = std::env::var("SSB_PROBLEMS").ok();
     let problems: Vec<_> = PROBLEMS
         .iter()
-        .filter(|p| wanted.as_ref().is_none_or(|w| w.split(',').any(|n| n == p.name)))
+        .filter(|p| {
+            wanted
+                .as_ref()
+                .is_none_or(|w| w.split(',').any(|n| n == p.name))
+        })
         .cloned()
         .collect();
     let mut failures = Vec::new();

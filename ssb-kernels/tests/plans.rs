@@ -48,7 +48,9 @@ fn plans_are_as_recorded() {
             write!(text, "{name}, ").unwrap();
             match plan(&request(rows, cols, stored), &limits(), None) {
                 Ok(arrangement) => writeln!(text, "{arrangement}\n").unwrap(),
-                Err(why) => writeln!(text, "{rows} x {cols}, {stored} BF pixels: {}\n", why.0).unwrap(),
+                Err(why) => {
+                    writeln!(text, "{rows} x {cols}, {stored} BF pixels: {}\n", why.0).unwrap()
+                }
             }
         }
     }
@@ -76,7 +78,10 @@ fn every_topology_has_plans_and_keeps_to_the_limits() {
                 };
                 planned += 1;
                 let summary = arrangement.summary(0);
-                assert!(summary.device_bytes <= limits.device_bytes, "{name}: {arrangement}");
+                assert!(
+                    summary.device_bytes <= limits.device_bytes,
+                    "{name}: {arrangement}"
+                );
                 assert_eq!(summary.topology, topology.name);
                 assert!(summary.blocks * summary.bf_block >= request.stored);
             }
@@ -88,7 +93,9 @@ fn every_topology_has_plans_and_keeps_to_the_limits() {
 #[test]
 fn small_scans_stay_on_chip_where_they_fit() {
     let named = |rows, cols, limits: fn() -> Limits| {
-        plan(&request(rows, cols, 300), &limits(), None).unwrap().topology
+        plan(&request(rows, cols, 300), &limits(), None)
+            .unwrap()
+            .topology
     };
     // 66,560 bytes of half plane and its scratch fit 99 KiB, not 32 KiB.
     assert_eq!(named(128, 128, profiles::rtx_4090), "on-chip");

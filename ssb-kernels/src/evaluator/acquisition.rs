@@ -44,7 +44,12 @@ impl Frame {
     }
 
     /// The table of stored pixels `range`, laid out as `layout` says.
-    pub(super) fn table(&self, geometry: &Geometry, scan: Scan, range: std::ops::Range<usize>) -> Vec<f32> {
+    pub(super) fn table(
+        &self,
+        geometry: &Geometry,
+        scan: Scan,
+        range: std::ops::Range<usize>,
+    ) -> Vec<f32> {
         let unequal = unequal_steps(geometry);
         let step = geometry.det_step_rad;
         let q = [geometry.q_row_per_a(), geometry.q_col_per_a()];
@@ -61,18 +66,30 @@ impl Frame {
         table.resize(head + each * range.len(), 0.0);
         table[head..]
             .par_chunks_mut(each)
-            .zip(self.k_per_a[range.clone()].par_iter().zip(&self.apertures[range]))
+            .zip(
+                self.k_per_a[range.clone()]
+                    .par_iter()
+                    .zip(&self.apertures[range]),
+            )
             .for_each(|(out, (k, aperture))| {
                 let open = *aperture > 0.0;
                 out[0] = (k[0] * k[0] + k[1] * k[1]) as f32;
                 out[1] = ((k[0] * step[0]).powi(2) + (k[1] * step[1]).powi(2)) as f32;
                 out[2] = if open { 1.0 } else { 0.0 };
-                out[3] = if open { (GAMMA_FLOOR / aperture) as f32 } else { CLOSED };
+                out[3] = if open {
+                    (GAMMA_FLOOR / aperture) as f32
+                } else {
+                    CLOSED
+                };
                 out[4] = *aperture as f32;
                 let mut rest = out[PIXEL_FLOATS..].iter_mut();
                 for weighted in [false, true].into_iter().take(if unequal { 2 } else { 1 }) {
                     for axis in [0, 1] {
-                        let weight = if weighted { step[axis] * step[axis] } else { 1.0 };
+                        let weight = if weighted {
+                            step[axis] * step[axis]
+                        } else {
+                            1.0
+                        };
                         for (q, to) in q[axis].iter().zip(rest.by_ref()) {
                             *to = (2.0 * k[axis] * q * weight) as f32;
                         }

@@ -47,7 +47,11 @@ impl Buffers {
         let most = MOST_CANDIDATES;
         let floats = |len: usize| DeviceArray::<f32>::reserved(client, len.max(2));
         let [column_tiles, row_tiles] = plan.tiles();
-        let rows = if scan.even_rows() { most * plan.pack } else { 0 };
+        let rows = if scan.even_rows() {
+            most * plan.pack
+        } else {
+            0
+        };
         Self {
             column_table: DeviceArray::uploaded(client, &plan.columns.line.table()),
             row_table: DeviceArray::uploaded(client, &plan.rows.line.table()),

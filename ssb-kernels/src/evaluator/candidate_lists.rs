@@ -59,9 +59,16 @@ pub(super) fn phase_list(geometry: &Geometry, scan: Scan, candidate: &Candidate)
     let [even, _] = parts.coefficients();
     let (q_row, q_col) = (geometry.q_row_per_a(), geometry.q_col_per_a());
     list.extend(q_row.iter().map(|q| whole_turns_out(-even[2][0] * q * q)));
-    list.extend(q_col[..scan.half()].iter().map(|q| whole_turns_out(-even[0][2] * q * q)));
+    list.extend(
+        q_col[..scan.half()]
+            .iter()
+            .map(|q| whole_turns_out(-even[0][2] * q * q)),
+    );
     let spacing = spacing_per_a(geometry)[1];
-    let cross: Vec<[f32; 2]> = q_row.iter().map(|q| split(-even[1][1] * q * spacing)).collect();
+    let cross: Vec<[f32; 2]> = q_row
+        .iter()
+        .map(|q| split(-even[1][1] * q * spacing))
+        .collect();
     list.extend(cross.iter().map(|c| c[0]));
     list.extend(cross.iter().map(|c| c[1]));
     list
@@ -70,34 +77,39 @@ pub(super) fn phase_list(geometry: &Geometry, scan: Scan, candidate: &Candidate)
 /// The list that `wave_table` takes for one candidate: every stored BF pixel.
 pub(super) fn wave_list(geometry: &Geometry, frame: &Frame, candidate: &Candidate) -> Vec<f32> {
     let chi = ChiPolynomial::new(&candidate.aberrations, geometry.wavelength_a);
-    let quadratic = ChiPolynomial::new(&quadratic_part(&candidate.aberrations), geometry.wavelength_a);
+    let quadratic = ChiPolynomial::new(
+        &quadratic_part(&candidate.aberrations),
+        geometry.wavelength_a,
+    );
     let base = quadratic.about([0.0, 0.0]);
     let spacing = spacing_per_a(geometry);
     let polynomial = !chi.is_quadratic();
     let mut list = vec![0.0; WAVE_FLOATS * frame.k_per_a.len()];
-    list.par_chunks_mut(WAVE_FLOATS).zip(&frame.k_per_a).for_each(|(out, k)| {
-        let parts = chi.about(*k);
-        let [even, odd] = parts.coefficients();
-        let [row, col] = [split(odd[1][0] * spacing[0]), split(odd[0][1] * spacing[1])];
-        out[..4].copy_from_slice(&[row[0], row[1], col[0], col[1]]);
-        if polynomial {
-            let [quadratic, _] = base.coefficients();
-            let rest = [2, 4, 6]
-                .into_iter()
-                .flat_map(|degree| (0..=degree).map(move |i| (i, degree - i)))
-                .map(|(i, j)| even[i][j] - if i + j == 2 { quadratic[i][j] } else { 0.0 });
-            for (to, from) in out[4..].iter_mut().zip(rest) {
-                *to = from as f32;
+    list.par_chunks_mut(WAVE_FLOATS)
+        .zip(&frame.k_per_a)
+        .for_each(|(out, k)| {
+            let parts = chi.about(*k);
+            let [even, odd] = parts.coefficients();
+            let [row, col] = [split(odd[1][0] * spacing[0]), split(odd[0][1] * spacing[1])];
+            out[..4].copy_from_slice(&[row[0], row[1], col[0], col[1]]);
+            if polynomial {
+                let [quadratic, _] = base.coefficients();
+                let rest = [2, 4, 6]
+                    .into_iter()
+                    .flat_map(|degree| (0..=degree).map(move |i| (i, degree - i)))
+                    .map(|(i, j)| even[i][j] - if i + j == 2 { quadratic[i][j] } else { 0.0 });
+                for (to, from) in out[4..].iter_mut().zip(rest) {
+                    *to = from as f32;
+                }
+                let rest = [3, 5]
+                    .into_iter()
+                    .flat_map(|degree| (0..=degree).map(move |i| odd[i][degree - i]));
+                let at = 4 + EVEN_COEFFICIENTS;
+                for (to, from) in out[at..at + ODD_COEFFICIENTS].iter_mut().zip(rest) {
+                    *to = from as f32;
+                }
             }
-            let rest = [3, 5]
-                .into_iter()
-                .flat_map(|degree| (0..=degree).map(move |i| odd[i][degree - i]));
-            let at = 4 + EVEN_COEFFICIENTS;
-            for (to, from) in out[at..at + ODD_COEFFICIENTS].iter_mut().zip(rest) {
-                *to = from as f32;
-            }
-        }
-    });
+        });
     list
 }
 

@@ -13,8 +13,8 @@ use cubecl::prelude::*;
 use ndarray::Array2;
 use num_complex::Complex64;
 use ssb_core::{
-    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Evidence, Geometry, Limits, MeanPhase,
-    PrepareOptions, Problem,
+    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Evidence, Geometry, Limits,
+    MeanPhase, PrepareOptions, Problem,
 };
 
 pub(crate) use pack::Pack;
@@ -196,7 +196,9 @@ impl<R: Runtime> KernelEvaluator<R> {
         let scan = self.plan.request.scan;
         self.acquisition = (0..self.store.parts())
             .map(|part| {
-                let table = self.frame.table(&self.geometry, scan, self.store.range(part));
+                let table = self
+                    .frame
+                    .table(&self.geometry, scan, self.store.range(part));
                 DeviceArray::uploaded(&self.device.client, &table)
             })
             .collect();

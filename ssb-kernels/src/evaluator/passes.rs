@@ -7,6 +7,7 @@ use super::buffers::{TOTAL_EACH, total_cubes};
 use super::candidate_lists;
 use super::{KernelEvaluator, Pack};
 use crate::device::DeviceArray;
+use crate::kernel::launch::launch;
 use crate::kernel::layout::Model;
 use crate::kernel::moments::total_image;
 use crate::kernel::nyquist::{real_lines, separate_row};
@@ -160,7 +161,9 @@ impl<R: Runtime> KernelEvaluator<R> {
                 .collect());
         }
         let cubes = total_cubes(points);
-        total_image::launch::<R>(
+        launch!(
+            R,
+            total_image,
             &self.device.client,
             CubeCount::Static(cubes as u32, candidates as u32, 1),
             CubeDim::new_1d(SUM_UNITS as u32),
@@ -197,10 +200,16 @@ impl<R: Runtime> KernelEvaluator<R> {
         let (mut phases, mut waves) = (Vec::new(), Vec::new());
         for candidate in candidates {
             phases.extend(candidate_lists::phase_list(&self.geometry, scan, candidate));
-            waves.extend(candidate_lists::wave_list(&self.geometry, &self.frame, candidate));
+            waves.extend(candidate_lists::wave_list(
+                &self.geometry,
+                &self.frame,
+                candidate,
+            ));
         }
         let phases = DeviceArray::uploaded(client, &phases);
-        phase_table::launch::<R>(
+        launch!(
+            R,
+            phase_table,
             client,
             CubeCount::Static(
                 scan.phase_pairs().div_ceil(SUM_UNITS) as u32,
@@ -248,7 +257,9 @@ impl<R: Runtime> KernelEvaluator<R> {
             for first in range.clone().step_by(self.plan.pack) {
                 control.check()?;
                 let pixels = self.plan.pack.min(range.end - first);
-                wave_table::launch::<R>(
+                launch!(
+                    R,
+                    wave_table,
                     &self.device.client,
                     CubeCount::Static(pixels as u32, batch.candidates as u32, 1),
                     CubeDim::new_1d(SUM_UNITS as u32),
@@ -299,7 +310,9 @@ impl<R: Runtime> KernelEvaluator<R> {
             return;
         }
         let (client, buffers) = (&self.device.client, &self.buffers);
-        separate_row::launch::<R>(
+        launch!(
+            R,
+            separate_row,
             client,
             CubeCount::Static(pack.pixels(), pack.candidates as u32, 1),
             CubeDim::new_1d(SUM_UNITS as u32),
@@ -319,7 +332,9 @@ impl<R: Runtime> KernelEvaluator<R> {
         );
         let lines = pack.pixels * pack.candidates;
         let shape = &self.plan.rows;
-        real_lines::launch::<R>(
+        launch!(
+            R,
+            real_lines,
             client,
             pack.cubes(lines.div_ceil(2).div_ceil(shape.lines) as u32),
             CubeDim::new_1d((shape.lines * shape.line.units) as u32),

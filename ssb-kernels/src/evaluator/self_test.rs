@@ -66,9 +66,7 @@ impl<R: Runtime> KernelEvaluator<R> {
         self.prove(name, model, control, |evaluator, candidate, expected| {
             let scan = evaluator.plan.request.scan;
             let list: Vec<u32> = (0..scan.half())
-                .flat_map(|col| {
-                    (0..scan.rows).map(move |row| super::sums::word(row, col, false))
-                })
+                .flat_map(|col| (0..scan.rows).map(move |row| super::sums::word(row, col, false)))
                 .collect();
             let planes = evaluator.sums_over(candidate, &list, summand, true, control)?;
             let (mut got, mut wanted) = (Vec::new(), Vec::new());
@@ -99,7 +97,11 @@ impl<R: Runtime> KernelEvaluator<R> {
     ) -> Result<(), Error> {
         let key = format!(
             "{} {} {what} {model:?} {:?} {:?} {}",
-            self.info.backend, self.info.device, self.plan.columns, self.plan.rows, self.plan.topology
+            self.info.backend,
+            self.info.device,
+            self.plan.columns,
+            self.plan.rows,
+            self.plan.topology
         );
         let proved = || PROVED.lock().unwrap_or_else(PoisonError::into_inner);
         if proved().contains(&key) {
@@ -208,7 +210,9 @@ fn trial_candidate(geometry: &Geometry, model: Model, rotation_deg: f64) -> Cand
     for index in 0..terms {
         let angle = Angle::from_rad(if TERMS[index].m == 0 { 0.0 } else { 0.3 });
         let edge_rad = if index < 2 { 2.3 - index as f64 } else { 0.4 };
-        candidate.aberrations = candidate.aberrations.with(index, length(index, edge_rad), angle);
+        candidate.aberrations = candidate
+            .aberrations
+            .with(index, length(index, edge_rad), angle);
     }
     if model.thick {
         candidate.depth_spread_nm = 8.0;

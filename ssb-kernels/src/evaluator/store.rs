@@ -5,6 +5,7 @@ use ssb_core::{Columns, Control, Error, Evidence};
 
 use super::Device;
 use crate::device::DeviceArray;
+use crate::kernel::launch::launch;
 use crate::kernel::layout::Scan;
 use crate::kernel::prepare::{ForwardPass, Sample, between, forward_columns, forward_rows};
 use crate::plan::{Arrangement, LineShape};
@@ -82,7 +83,11 @@ impl<R: Runtime> Store<R> {
         let held = if plan.resident { parts } else { 1 };
         let buffers: Vec<_> = (0..held)
             .map(|part| {
-                let pixels = if plan.resident { maker.range(part).len() } else { plan.store };
+                let pixels = if plan.resident {
+                    maker.range(part).len()
+                } else {
+                    plan.store
+                };
                 DeviceArray::reserved(&device.client, 2 * pixels * scan.plane())
             })
             .collect();
@@ -94,7 +99,9 @@ impl<R: Runtime> Store<R> {
         };
         if plan.resident {
             for part in 0..parts {
-                store.maker.fill(part, &store.buffers[part], &evidence, control)?;
+                store
+                    .maker
+                    .fill(part, &store.buffers[part], &evidence, control)?;
             }
         } else {
             store.evidence = Some(evidence);
@@ -113,7 +120,11 @@ impl<R: Runtime> Store<R> {
     }
 
     /// A part of G, made when it is not there.
-    pub(super) fn part(&mut self, part: usize, control: &Control) -> Result<DeviceArray<f32>, Error> {
+    pub(super) fn part(
+        &mut self,
+        part: usize,
+        control: &Control,
+    ) -> Result<DeviceArray<f32>, Error> {
         let Some(evidence) = &self.evidence else {
             return Ok(self.buffers[part].clone());
         };
@@ -169,9 +180,15 @@ impl<R: Runtime> Maker<R> {
         let wholes = DeviceArray::uploaded(client, &wholes);
         let rests = DeviceArray::uploaded(client, &rests);
         let lines = scan.rows.div_ceil(2);
-        forward_rows::launch::<R>(
+        launch!(
+            R,
+            forward_rows,
             client,
-            CubeCount::Static(lines.div_ceil(self.rows.lines) as u32, pixels.len() as u32, 1),
+            CubeCount::Static(
+                lines.div_ceil(self.rows.lines) as u32,
+                pixels.len() as u32,
+                1
+            ),
             CubeDim::new_1d(self.rows.units() as u32),
             words.arg(),
             wholes.arg(),
@@ -184,9 +201,15 @@ impl<R: Runtime> Maker<R> {
             self.sample,
             self.rows.clone(),
         );
-        forward_columns::launch::<R>(
+        launch!(
+            R,
+            forward_columns,
             client,
-            CubeCount::Static(scan.half().div_ceil(self.columns.lines) as u32, pixels.len() as u32, 1),
+            CubeCount::Static(
+                scan.half().div_ceil(self.columns.lines) as u32,
+                pixels.len() as u32,
+                1
+            ),
             CubeDim::new_1d(self.columns.units() as u32),
             self.between.vectors(2),
             self.column_table.vectors(2),

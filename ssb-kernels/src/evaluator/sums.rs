@@ -10,6 +10,7 @@ use ssb_core::{
 use super::{KernelEvaluator, candidate_lists};
 use crate::device::DeviceArray;
 use crate::kernel::fourier_sum::{COL_SHIFT, MIRROR_SHIFT, Summand, sum_pixels};
+use crate::kernel::launch::launch;
 use crate::plan::SUM_UNITS;
 
 pub(super) fn word(row: usize, col: usize, mirrored: bool) -> u32 {
@@ -97,7 +98,11 @@ impl<R: Runtime> KernelEvaluator<R> {
         control: &Control,
     ) -> Result<Vec<Vec<f64>>, Error> {
         self.turn_to(candidate);
-        self.prove_sums(candidate_lists::model(&self.geometry, candidate), summand, control)?;
+        self.prove_sums(
+            candidate_lists::model(&self.geometry, candidate),
+            summand,
+            control,
+        )?;
         self.sums_over(candidate, list, summand, false, control)
     }
 
@@ -115,7 +120,9 @@ impl<R: Runtime> KernelEvaluator<R> {
         let slots = self.plan.slots[2];
         self.over_packs(&batch, only_proof, control, &mut |evaluator, pack| {
             let scan = evaluator.plan.request.scan;
-            sum_pixels::launch::<R>(
+            launch!(
+                R,
+                sum_pixels,
                 pack.client,
                 CubeCount::Static(list.len().div_ceil(SUM_UNITS) as u32, slots as u32, 1),
                 CubeDim::new_1d(SUM_UNITS as u32),

@@ -33,7 +33,7 @@ impl ColumnPass {
 /// share what is read of G: a cube takes `lines` columns of every BF pixel of its slot (second axis of cubes;
 /// slot s takes s, s + slots, ...), and writes `[candidate][pixel of the pack][row / 4][column][row % 4]`. Counts
 /// degenerate points of slot and tile, mirrored columns twice, after those of earlier packs when `again`.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn correct_columns(
     g: &Array<C32>,
     acquisition: &Array<f32>,
@@ -79,7 +79,18 @@ pub(crate) fn correct_columns(
             if comptime!(plan.split) {
                 // Half the memory: corrected once for each part.
                 stage_column(
-                    g, acquisition, candidates, &mut shared, place, line, col, active, unit, at, 1u32, extent,
+                    g,
+                    acquisition,
+                    candidates,
+                    &mut shared,
+                    place,
+                    line,
+                    col,
+                    active,
+                    unit,
+                    at,
+                    1u32,
+                    extent,
                     comptime!(pass.clone()),
                 );
                 sync_cube();
@@ -87,18 +98,43 @@ pub(crate) fn correct_columns(
                 sync_cube();
             }
             let found = stage_column(
-                g, acquisition, candidates, &mut shared, place, line, col, active, unit, at, 0u32, extent,
+                g,
+                acquisition,
+                candidates,
+                &mut shared,
+                place,
+                line,
+                col,
+                active,
+                unit,
+                at,
+                0u32,
+                extent,
                 comptime!(pass.clone()),
             );
             sync_cube();
             take(&mut re, &shared, unit, at, comptime!(plan.clone()));
             if comptime!(!plan.split) {
-                take(&mut im, &shared, unit, at + comptime!(plan.length), comptime!(plan.clone()));
+                take(
+                    &mut im,
+                    &shared,
+                    unit,
+                    at + comptime!(plan.length),
+                    comptime!(plan.clone()),
+                );
             }
             sync_cube();
             found_first += select(m == 0, found, 0.0);
             found_second += select(m == 0, 0.0, found);
-            transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
+            transform(
+                &mut re,
+                &mut im,
+                &mut shared,
+                table,
+                unit,
+                at,
+                comptime!(plan.clone()),
+            );
             let out = (m * pixels as usize + pixel) * extent.intermediate();
             let last = comptime!(plan.last());
             #[unroll]
@@ -109,7 +145,8 @@ pub(crate) fn correct_columns(
                     let row = output_index(unit, t, k, comptime!(plan.clone()));
                     if active && row < rows {
                         let block = (row / comptime!(ROW_BLOCK)) * half + col;
-                        intermediate[out + block * comptime!(ROW_BLOCK) + row % comptime!(ROW_BLOCK)] =
+                        intermediate
+                            [out + block * comptime!(ROW_BLOCK) + row % comptime!(ROW_BLOCK)] =
                             complex(re[slot], im[slot]);
                     }
                 }
@@ -124,8 +161,8 @@ pub(crate) fn correct_columns(
         let mine = select(m == 0, found_first, found_second);
         let total = sum_of_cube(&mut shared, mine * weight, comptime!(pass.units()));
         if UNIT_POS == 0 {
-            let which = (m * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize
-                + CUBE_POS_X as usize;
+            let which =
+                (m * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
             let before = select(again == 1, degenerate[which], 0.0);
             degenerate[which] = before + total;
         }
@@ -171,7 +208,14 @@ pub(crate) fn stage_column(
                 place.pixel,
                 z[0],
                 z[1],
-                sides(acquisition, candidates, place, point, extent, comptime!(pass.model)),
+                sides(
+                    acquisition,
+                    candidates,
+                    place,
+                    point,
+                    extent,
+                    comptime!(pass.model),
+                ),
             );
             re = found.re;
             im = found.im;

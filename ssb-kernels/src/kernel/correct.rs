@@ -94,7 +94,8 @@ pub(crate) fn sides(
     let mut minus = round_aperture(acquisition, minus2);
     let mut plus = round_aperture(acquisition, plus2);
     if comptime!(model.unequal) {
-        let q2_steps = acquisition[row_axis + 2 * rows + row] + acquisition[col_axis + 2 * half + col];
+        let q2_steps =
+            acquisition[row_axis + 2 * rows + row] + acquisition[col_axis + 2 * half + col];
         let sum_steps = acquisition[place.pixel + 1] + q2_steps;
         let steps = shift + rows + half;
         let x_steps = acquisition[steps + row] + sign * acquisition[steps + rows + col];
@@ -106,8 +107,8 @@ pub(crate) fn sides(
         let bend = candidates[place.candidate][0];
         let tilt_row = candidates[place.candidate][1];
         let tilt_col = candidates[place.candidate + 1][0];
-        let tilt = tilt_row * acquisition[row_axis + row]
-            + sign * tilt_col * acquisition[col_axis + col];
+        let tilt =
+            tilt_row * acquisition[row_axis + row] + sign * tilt_col * acquisition[col_axis + col];
         minus *= sinc(-bend * (q2 - x) - tilt);
         plus *= sinc(bend * (q2 + x) - tilt);
     }
@@ -185,7 +186,13 @@ fn odd_part(candidates: &Array<C32>, at: usize, q_row: f32, q_col: f32) -> f32 {
 
 /// `S = -i G conj(Gamma) / max(|Gamma|, 1e-8)`.
 #[cube]
-pub(crate) fn normalised(acquisition: &Array<f32>, pixel: usize, g_re: f32, g_im: f32, sides: Sides) -> Corrected {
+pub(crate) fn normalised(
+    acquisition: &Array<f32>,
+    pixel: usize,
+    g_re: f32,
+    g_im: f32,
+    sides: Sides,
+) -> Corrected {
     let size = (sides.re * sides.re + sides.im * sides.im).sqrt();
     let floor = acquisition[pixel + 3];
     let scale = acquisition[pixel + 2] / max(size, floor);

@@ -35,7 +35,7 @@ impl Summand {
 /// Sums over BF pixels `first..first + pixels` at the listed frequencies; a unit takes one frequency and
 /// every BF pixel of its slot (second axis of cubes). Writes `[slot][plane][frequency]`, added to what earlier
 /// packs left when `again`.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn sum_pixels(
     g: &Array<C32>,
     acquisition: &Array<f32>,

@@ -197,9 +197,8 @@ impl Extent {
         pixel: usize,
         #[comptime] polynomial: bool,
     ) -> usize {
-        let each = self.rows
-            + 2 * self.half
-            + comptime!(if polynomial { COEFFICIENT_PAIRS } else { 0 });
+        let each =
+            self.rows + 2 * self.half + comptime!(if polynomial { COEFFICIENT_PAIRS } else { 0 });
         candidate + 2 + self.plane() + self.half + pixel * each
     }
 }

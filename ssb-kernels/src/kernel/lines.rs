@@ -7,7 +7,7 @@ use crate::line::{LinePlan, input_index, output_index, transform};
 
 /// Inverse transform in place of `count` lines of `plan.n` values, one after the other. Not normalised. Each cube
 /// takes `lines` of them; cubes along two axes, the first within a row of `CUBE_COUNT_X`.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn inverse_lines(
     values: &mut Array<C32>,
     table: &Array<C32>,
@@ -15,7 +15,8 @@ pub(crate) fn inverse_lines(
     #[comptime] lines: usize,
     #[comptime] plan: LinePlan,
 ) {
-    let mut shared = SharedMemory::<f32>::new(comptime!(1usize.max(lines * plan.exchange_floats())));
+    let mut shared =
+        SharedMemory::<f32>::new(comptime!(1usize.max(lines * plan.exchange_floats())));
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let place = UNIT_POS as usize / comptime!(plan.units);
     let cube = CUBE_POS_Y as usize * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
@@ -40,7 +41,15 @@ pub(crate) fn inverse_lines(
         }
     }
     let at = place * comptime!(plan.exchange_floats());
-    transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
+    transform(
+        &mut re,
+        &mut im,
+        &mut shared,
+        table,
+        unit,
+        at,
+        comptime!(plan.clone()),
+    );
     let last = comptime!(plan.last());
     #[unroll]
     for t in 0..comptime!(plan.passes(last)) {

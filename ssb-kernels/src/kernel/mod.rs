@@ -5,6 +5,7 @@
 pub(crate) mod columns;
 pub(crate) mod correct;
 pub(crate) mod fourier_sum;
+pub(crate) mod launch;
 pub(crate) mod layout;
 pub(crate) mod lines;
 pub(crate) mod moments;

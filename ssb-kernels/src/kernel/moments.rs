@@ -6,7 +6,7 @@ use super::reduce::sum_of_cube;
 
 /// Total over the first `images` of `stride` images of `points` values for each candidate (second axis of cubes), and the sum of
 /// its squares over each cube's points; a unit takes `each` points, one cube's width apart.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn total_image(
     sums: &Array<f32>,
     total: &mut Array<f32>,

@@ -18,7 +18,7 @@ use crate::line::{LinePlan, input_index, output_index, transform};
 /// second axis of cubes. The Hermitian part goes into the candidate's table, the spectrum of the real
 /// term to `real`, `half` values for each candidate and BF pixel; degenerate points to `degenerate`, `stride`
 /// values for each candidate, added to those of earlier packs when `again`.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn separate_row(
     g: &Array<C32>,
     acquisition: &Array<f32>,
@@ -114,7 +114,7 @@ pub(crate) fn separate_row(
 
 /// Transforms `count` Hermitian spectra into real lines of `plan.n` values, two in one complex transform. Value v
 /// of line l lies at `(l / per) * block + l % per + v * stride`, v up to `n / 2`.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn real_lines(
     spectra: &Array<C32>,
     lines_out: &mut Array<f32>,
@@ -126,7 +126,8 @@ pub(crate) fn real_lines(
     #[comptime] lines: usize,
     #[comptime] plan: LinePlan,
 ) {
-    let mut shared = SharedMemory::<f32>::new(comptime!(1usize.max(lines * plan.exchange_floats())));
+    let mut shared =
+        SharedMemory::<f32>::new(comptime!(1usize.max(lines * plan.exchange_floats())));
     let n = comptime!(plan.n);
     let unit = UNIT_POS as usize % comptime!(plan.units);
     let local = UNIT_POS as usize / comptime!(plan.units);
@@ -158,7 +159,15 @@ pub(crate) fn real_lines(
         }
     }
     let at = local * comptime!(plan.exchange_floats());
-    transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
+    transform(
+        &mut re,
+        &mut im,
+        &mut shared,
+        table,
+        unit,
+        at,
+        comptime!(plan.clone()),
+    );
     let last = comptime!(plan.last());
     #[unroll]
     for t in 0..comptime!(plan.passes(last)) {

@@ -55,7 +55,7 @@ impl PlanePass {
 /// Sums of phases and their squares over every BF pixel of a slot (first axis of cubes), candidates along the
 /// second: sums to `[candidate][set][slot][row][column]`, squares to `[candidate][set][slot]`, added to those of earlier
 /// packs of the set when `again`; degenerate points to `[candidate][slot]`, added to earlier ones when `further`.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn plane_moments(
     g: &Array<C32>,
     acquisition: &Array<f32>,
@@ -137,23 +137,63 @@ pub(crate) fn plane_moments(
             let mut im = Array::<f32>::new(comptime!(column_line.registers()));
             if comptime!(column_line.split) {
                 stage_column(
-                    g, acquisition, candidates, &mut shared, place, line, col, active, column_unit,
-                    column_at, 1u32, extent, comptime!(columns.clone()),
+                    g,
+                    acquisition,
+                    candidates,
+                    &mut shared,
+                    place,
+                    line,
+                    col,
+                    active,
+                    column_unit,
+                    column_at,
+                    1u32,
+                    extent,
+                    comptime!(columns.clone()),
                 );
                 sync_cube();
-                take(&mut im, &shared, column_unit, column_at, comptime!(column_line.clone()));
+                take(
+                    &mut im,
+                    &shared,
+                    column_unit,
+                    column_at,
+                    comptime!(column_line.clone()),
+                );
                 sync_cube();
             }
             let count = stage_column(
-                g, acquisition, candidates, &mut shared, place, line, col, active, column_unit,
-                column_at, 0u32, extent, comptime!(columns.clone()),
+                g,
+                acquisition,
+                candidates,
+                &mut shared,
+                place,
+                line,
+                col,
+                active,
+                column_unit,
+                column_at,
+                0u32,
+                extent,
+                comptime!(columns.clone()),
             );
             found += select(col == 0 || extent.nyquist_col(col), count, 2.0 * count);
             sync_cube();
-            take(&mut re, &shared, column_unit, column_at, comptime!(column_line.clone()));
+            take(
+                &mut re,
+                &shared,
+                column_unit,
+                column_at,
+                comptime!(column_line.clone()),
+            );
             if comptime!(!column_line.split) {
                 let imaginary = column_at + comptime!(column_line.length);
-                take(&mut im, &shared, column_unit, imaginary, comptime!(column_line.clone()));
+                take(
+                    &mut im,
+                    &shared,
+                    column_unit,
+                    imaginary,
+                    comptime!(column_line.clone()),
+                );
             }
             sync_cube();
             transform(
@@ -208,6 +248,8 @@ pub(crate) fn plane_moments(
                     }
                 }
             }
+            // Short sums, of one round first.
+            let mut part = f32::new(0.0);
             // Minus the imaginary part of the Nyquist column: its real term, alternating over the columns.
             let mut term_upper = f32::new(0.0);
             let mut term_lower = f32::new(0.0);
@@ -241,7 +283,7 @@ pub(crate) fn plane_moments(
                         let sign = select(col % 2 == 0, 1.0, -1.0);
                         let a = atan2(re[slot], 1.0 + over + sign * term_upper);
                         let b = second * atan2(im[slot], 1.0 - over + sign * term_lower);
-                        square += a * a + b * b;
+                        part += a * a + b * b;
                         if comptime!(held) {
                             upper[slot] += a;
                             lower[slot] += b;
@@ -255,6 +297,7 @@ pub(crate) fn plane_moments(
                     }
                 }
             }
+            square += part;
         }
         sync_cube();
         later = 1;

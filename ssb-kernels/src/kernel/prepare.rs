@@ -81,7 +81,11 @@ fn sample_at(
         let shift = (index % per_word) as u32 * bits;
         // To the top of the word and back down, then signed numbers moved up by half the range.
         let top = word << (comptime!(32 - bits) - shift);
-        let offset = comptime!(if matches!(sample, Sample::Signed(_)) { 1u32 << 31 } else { 0u32 });
+        let offset = comptime!(if matches!(sample, Sample::Signed(_)) {
+            1u32 << 31
+        } else {
+            0u32
+        });
         let value = (top ^ offset) >> comptime!(32 - bits);
         let above = f32::cast_from(select(value >= whole, value - whole, 0u32));
         let below = f32::cast_from(select(value >= whole, 0u32, whole - value));
@@ -92,7 +96,7 @@ fn sample_at(
 
 /// Forward transform of pairs of scan rows of `pixels` BF columns; lines along the first axis of cubes,
 /// BF pixels along the second. Writes `[pixel][pair / 4][column][pair % 4]`.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn forward_rows(
     words: &Array<u32>,
     wholes: &Array<u32>,
@@ -133,13 +137,29 @@ pub(crate) fn forward_rows(
                 // Parts swapped: a forward transform.
                 im[slot] = sample_at(words, from + col, whole, rest, scale, scale_rest, sample);
                 if both {
-                    re[slot] = sample_at(words, from + cols + col, whole, rest, scale, scale_rest, sample);
+                    re[slot] = sample_at(
+                        words,
+                        from + cols + col,
+                        whole,
+                        rest,
+                        scale,
+                        scale_rest,
+                        sample,
+                    );
                 }
             }
         }
     }
     let at = local * comptime!(plan.exchange_floats());
-    transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
+    transform(
+        &mut re,
+        &mut im,
+        &mut shared,
+        table,
+        unit,
+        at,
+        comptime!(plan.clone()),
+    );
     let out = pixel * between
         + (pair / comptime!(ROW_BLOCK)) * (ROW_BLOCK * cols)
         + pair % comptime!(ROW_BLOCK);
@@ -159,7 +179,7 @@ pub(crate) fn forward_rows(
 
 /// Forward transform of the stored columns of the same BF pixels into G, `[pixel][column][row]` from BF
 /// pixel `first` of the block on; G(0) is set to 0.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn forward_columns(
     input: &Array<C32>,
     table: &Array<C32>,
@@ -208,7 +228,15 @@ pub(crate) fn forward_columns(
         }
     }
     let at = local * comptime!(plan.exchange_floats());
-    transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
+    transform(
+        &mut re,
+        &mut im,
+        &mut shared,
+        table,
+        unit,
+        at,
+        comptime!(plan.clone()),
+    );
     let out = ((first as usize + pixel) * half + col) * rows;
     let last = comptime!(plan.last());
     #[unroll]

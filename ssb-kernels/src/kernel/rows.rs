@@ -36,7 +36,7 @@ impl RowPass {
 /// go to `[candidate][set][slot][row][column]`, squares to `[candidate][set][slot][tile]`, added to those of earlier
 /// packs of the set when `again`. `over_cols` holds the Nyquist row's real term, `cols` values for each candidate and BF
 /// pixel; `dc` is that of G.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn row_moments(
     intermediate: &Array<C32>,
     over_cols: &Array<f32>,
@@ -65,8 +65,8 @@ pub(crate) fn row_moments(
     let active = row < rows;
     let both = row + 1 < rows;
     let second = select(both, 1.0, 0.0);
-    let block = (pair / comptime!(PAIRS)) * comptime!(half * ROW_BLOCK)
-        + (pair % comptime!(PAIRS)) * 2;
+    let block =
+        (pair / comptime!(PAIRS)) * comptime!(half * ROW_BLOCK) + (pair % comptime!(PAIRS)) * 2;
     let slots = CUBE_COUNT_Y as usize;
     let candidate = CUBE_POS_Z as usize;
     let outputs = comptime!(plan.passes(last) * plan.radices[last]);
@@ -105,6 +105,8 @@ pub(crate) fn row_moments(
                 }
             }
         }
+        // Short sums, of one BF pixel first.
+        let mut part = f32::new(0.0);
         // Minus the imaginary part of the Nyquist column: its real term, alternating over the columns.
         let mut term_upper = f32::new(0.0);
         let mut term_lower = f32::new(0.0);
@@ -115,7 +117,15 @@ pub(crate) fn row_moments(
                 term_lower = -intermediate[edge + 1][1];
             }
         }
-        transform(&mut re, &mut im, &mut shared, table, unit, at, comptime!(plan.clone()));
+        transform(
+            &mut re,
+            &mut im,
+            &mut shared,
+            table,
+            unit,
+            at,
+            comptime!(plan.clone()),
+        );
         #[unroll]
         for t in 0..comptime!(plan.passes(last)) {
             #[unroll]
@@ -132,13 +142,16 @@ pub(crate) fn row_moments(
                     let b = second * atan2(im[slot], 1.0 - over + sign * term_lower);
                     upper[slot] += a;
                     lower[slot] += b;
-                    square += a * a + b * b;
+                    part += a * a + b * b;
                 }
             }
         }
+        square += part;
         pixel += slots;
     }
-    let image = (((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * rows + row) * cols;
+    let image = (((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * rows
+        + row)
+        * cols;
     #[unroll]
     for t in 0..comptime!(plan.passes(last)) {
         #[unroll]
@@ -157,7 +170,8 @@ pub(crate) fn row_moments(
     }
     let total = sum_of_cube(&mut shared, square, comptime!(pass.units()));
     if UNIT_POS == 0 {
-        let which = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize
+        let which = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize)
+            * CUBE_COUNT_X as usize
             + CUBE_POS_X as usize;
         let before = select(again == 1, squares[which], 0.0);
         squares[which] = before + total;

@@ -13,7 +13,7 @@ use super::trig::atan2;
 /// Corrects BF pixels `first..first + pixels` into `[candidate][pixel][column][row]`; a cube takes `lines` columns
 /// of every BF pixel of its slot (second axis of cubes), candidates along the third. Counts degenerate
 /// points as the fused pass does.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn correct_points(
     g: &Array<C32>,
     acquisition: &Array<f32>,
@@ -93,7 +93,7 @@ pub(crate) fn correct_points(
 /// Phases and their moments from the real images `[candidate][pixel][row][column]` and the transformed columns,
 /// whose Nyquist one carries a real term; a cube takes `lines` pairs of rows of every BF pixel of its
 /// slot, as the fused pass does.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn phase_moments(
     images: &Array<f32>,
     columns: &Array<C32>,
@@ -123,6 +123,7 @@ pub(crate) fn phase_moments(
         let row = cell / cols;
         let col = cell % cols;
         let mut sum = f32::new(0.0);
+        let mut part = f32::new(0.0);
         let mut pixel = CUBE_POS_Y as usize;
         while pixel < pixels as usize {
             let which = candidate * pixels as usize + pixel;
@@ -136,18 +137,23 @@ pub(crate) fn phase_moments(
             }
             let phase = atan2(images[which * rows * cols + cell], real);
             sum += phase;
-            square += phase * phase;
+            part += phase * phase;
             pixel += slots;
         }
-        let at = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * rows * cols + cell;
+        square += part;
+        let at = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize)
+            * rows
+            * cols
+            + cell;
         let before = select(again == 1, sums[at], 0.0);
         sums[at] = before + sum;
         cell += units;
     }
     let total = sum_of_cube(&mut shared, square, units);
     if UNIT_POS == 0 {
-        let which =
-            ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
+        let which = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize)
+            * CUBE_COUNT_X as usize
+            + CUBE_POS_X as usize;
         let before = select(again == 1, squares[which], 0.0);
         squares[which] = before + total;
     }

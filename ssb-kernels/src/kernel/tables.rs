@@ -31,7 +31,7 @@ fn product(coarse: f32, fine: f32, index: f32) -> f32 {
 ///
 /// `lists`, for each candidate: thick (4 floats), `-chi` along rows (`rows`), along columns (`half`), the cross
 /// term's coefficient of every row, coarse (`rows`) and fine (`rows`).
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn phase_table(
     lists: &Array<f32>,
     table: &mut Array<C32>,
@@ -58,7 +58,11 @@ pub(crate) fn phase_table(
         let cross = along + rows + half;
         // The column of the Nyquist line has its negative frequency.
         let nyquist = extent.nyquist_col(col);
-        let index = select(mirrored || nyquist, -f32::cast_from(col), f32::cast_from(col));
+        let index = select(
+            mirrored || nyquist,
+            -f32::cast_from(col),
+            f32::cast_from(col),
+        );
         let turns = lists[along + row]
             + lists[along + rows + col]
             + product(lists[cross + row], lists[cross + rows + row], index);
@@ -75,7 +79,7 @@ pub(crate) fn phase_table(
 /// coefficients when `polynomial`; one BF pixel a cube, candidates along the second axis of cubes.
 ///
 /// `lists`: `WAVE_FLOATS` for each candidate and BF pixel of the whole set of `all`.
-#[cube(launch)]
+#[cube(launch_unchecked)]
 pub(crate) fn wave_table(
     lists: &Array<f32>,
     table: &mut Array<C32>,
@@ -107,7 +111,11 @@ pub(crate) fn wave_table(
         let col = i - select(across, rows, 0usize);
         let nyquist = extent.nyquist_col(col);
         let signed = select(nyquist, -f32::cast_from(col), f32::cast_from(col));
-        let circle = turn(product(lists[from], lists[from + 1], select(across, signed, row)));
+        let circle = turn(product(
+            lists[from],
+            lists[from + 1],
+            select(across, signed, row),
+        ));
         table[at + i] = complex(circle.cos, -circle.sin);
         i += CUBE_DIM as usize;
     }

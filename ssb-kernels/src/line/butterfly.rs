@@ -24,12 +24,7 @@ pub(super) fn butterfly(
 }
 
 #[cube]
-fn two(
-    re: &mut Array<f32>,
-    im: &mut Array<f32>,
-    #[comptime] a: usize,
-    #[comptime] b: usize,
-) {
+fn two(re: &mut Array<f32>, im: &mut Array<f32>, #[comptime] a: usize, #[comptime] b: usize) {
     let (a_re, a_im, b_re, b_im) = (re[a], im[a], re[b], im[b]);
     re[a] = a_re + b_re;
     im[a] = a_im + b_im;
@@ -39,12 +34,7 @@ fn two(
 
 /// Values at `at + step * j`; the results stay in order.
 #[cube]
-fn four(
-    re: &mut Array<f32>,
-    im: &mut Array<f32>,
-    #[comptime] at: usize,
-    #[comptime] step: usize,
-) {
+fn four(re: &mut Array<f32>, im: &mut Array<f32>, #[comptime] at: usize, #[comptime] step: usize) {
     let (b, c, d) = comptime!((at + step, at + 2 * step, at + 3 * step));
     let (sum_re, sum_im) = (re[at] + re[c], im[at] + im[c]);
     let (gap_re, gap_im) = (re[at] - re[c], im[at] - im[c]);
@@ -99,12 +89,7 @@ fn eight(re: &mut Array<f32>, im: &mut Array<f32>, #[comptime] at: usize) {
 
 /// Odd radices by sums and differences of the values j and `radix - j`.
 #[cube]
-fn odd(
-    re: &mut Array<f32>,
-    im: &mut Array<f32>,
-    #[comptime] at: usize,
-    #[comptime] radix: usize,
-) {
+fn odd(re: &mut Array<f32>, im: &mut Array<f32>, #[comptime] at: usize, #[comptime] radix: usize) {
     let pairs = comptime!((radix - 1) / 2);
     let mut sum_re = Array::<f32>::new(pairs);
     let mut sum_im = Array::<f32>::new(pairs);

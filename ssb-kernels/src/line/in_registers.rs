@@ -104,7 +104,16 @@ fn stages(
             butterfly(re, im, comptime!(t * radix), radix);
         }
         if comptime!(s < plan.last()) {
-            exchange(re, im, shared, unit, at, s, comptime!(s + 1), comptime!(plan.clone()));
+            exchange(
+                re,
+                im,
+                shared,
+                unit,
+                at,
+                s,
+                comptime!(s + 1),
+                comptime!(plan.clone()),
+            );
         }
     }
 }
@@ -124,7 +133,14 @@ fn exchange(
 ) {
     put(re, shared, unit, at, from, comptime!(plan.clone()));
     if comptime!(!plan.split) {
-        put(im, shared, unit, at + comptime!(plan.length), from, comptime!(plan.clone()));
+        put(
+            im,
+            shared,
+            unit,
+            at + comptime!(plan.length),
+            from,
+            comptime!(plan.clone()),
+        );
     }
     sync_cube();
     get(re, shared, unit, at, to, comptime!(plan.clone()));
@@ -134,7 +150,14 @@ fn exchange(
         sync_cube();
         get(im, shared, unit, at, to, comptime!(plan.clone()));
     } else {
-        get(im, shared, unit, at + comptime!(plan.length), to, comptime!(plan.clone()));
+        get(
+            im,
+            shared,
+            unit,
+            at + comptime!(plan.length),
+            to,
+            comptime!(plan.clone()),
+        );
     }
     sync_cube();
 }
@@ -246,7 +269,16 @@ fn bluestein(
             }
         }
     }
-    exchange(re, im, shared, unit, at, last, 0usize, comptime!(plan.clone()));
+    exchange(
+        re,
+        im,
+        shared,
+        unit,
+        at,
+        last,
+        0usize,
+        comptime!(plan.clone()),
+    );
     // Forward: parts swapped.
     stages(im, re, shared, table, unit, at, comptime!(plan.clone()));
     #[unroll]

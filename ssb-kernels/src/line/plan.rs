@@ -78,7 +78,9 @@ fn radices(mut n: usize) -> Option<Vec<usize>> {
 
 /// Shortest length of mixed radices that is at least `at_least`.
 fn convolution_length(at_least: usize) -> usize {
-    (at_least..).find(|n| radices(*n).is_some()).unwrap_or(at_least)
+    (at_least..)
+        .find(|n| radices(*n).is_some())
+        .unwrap_or(at_least)
 }
 
 impl LinePlan {
@@ -201,7 +203,11 @@ impl LinePlan {
     /// Floats of shared memory for a line that is staged before its transform, and then exchanged.
     #[must_use]
     pub fn staged_floats(&self) -> usize {
-        if self.split { self.length } else { 2 * self.length }
+        if self.split {
+            self.length
+        } else {
+            2 * self.length
+        }
     }
 
     /// Barriers of one transform.
@@ -254,7 +260,10 @@ impl LinePlan {
             table.extend(chirp);
             table.extend(kernel.iter().map(|z| z / self.length as f64));
         }
-        table.iter().flat_map(|z| [z.re as f32, z.im as f32]).collect()
+        table
+            .iter()
+            .flat_map(|z| [z.re as f32, z.im as f32])
+            .collect()
     }
 }
 
@@ -266,13 +275,23 @@ mod tests {
     fn every_length_has_a_plan_on_the_smallest_device() {
         for n in 1..=LONGEST_LINE {
             let plan = LinePlan::new(n, 16 << 10, 256).unwrap();
-            assert!(plan.registers() <= MOST_REGISTERS && plan.units <= 256, "{plan:?}");
+            assert!(
+                plan.registers() <= MOST_REGISTERS && plan.units <= 256,
+                "{plan:?}"
+            );
             assert!(4 * plan.exchange_floats() <= 16 << 10, "{plan:?}");
-            assert_eq!(plan.radices.iter().product::<usize>().max(1), match plan.method {
-                Method::Direct => 1,
-                _ => plan.length,
-            });
-            assert!(plan.radices.iter().all(|r| [1, 2, 3, 4, 5, 7, 8].contains(r)));
+            assert_eq!(
+                plan.radices.iter().product::<usize>().max(1),
+                match plan.method {
+                    Method::Direct => 1,
+                    _ => plan.length,
+                }
+            );
+            assert!(
+                plan.radices
+                    .iter()
+                    .all(|r| [1, 2, 3, 4, 5, 7, 8].contains(r))
+            );
             if plan.method == Method::Bluestein {
                 assert!(plan.length >= 2 * n - 1);
             }
@@ -290,7 +309,11 @@ mod tests {
             (4096, 512, vec![8; 4]),
         ] {
             let plan = LinePlan::new(n, 32 << 10, 1024).unwrap();
-            assert_eq!((plan.units, plan.radices.clone()), (units, radices), "{plan:?}");
+            assert_eq!(
+                (plan.units, plan.radices.clone()),
+                (units, radices),
+                "{plan:?}"
+            );
             assert_eq!(plan.registers(), 8);
             assert!(!plan.split);
         }

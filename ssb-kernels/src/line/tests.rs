@@ -5,6 +5,7 @@ use cubecl::wgpu::{WgpuDevice, WgpuRuntime};
 use num_complex::Complex64;
 
 use super::{LinePlan, Method};
+use crate::kernel::launch::launch;
 use crate::kernel::lines::inverse_lines;
 
 fn naive(line: &[Complex64]) -> Vec<Complex64> {
@@ -30,7 +31,9 @@ fn error<R: Runtime>(client: &ComputeClient<R>, plan: &LinePlan, lines: usize) -
     let values = plan.table();
     let table = client.create_from_slice(f32::as_bytes(&values));
     let complex = |handle, floats: usize| unsafe { ArrayArg::from_raw_parts(handle, floats / 2) };
-    inverse_lines::launch::<R>(
+    launch!(
+        R,
+        inverse_lines,
         client,
         CubeCount::Static(count.div_ceil(lines) as u32, 1, 1),
         CubeDim::new_1d((lines * plan.units) as u32),
@@ -45,7 +48,8 @@ fn error<R: Runtime>(client: &ComputeClient<R>, plan: &LinePlan, lines: usize) -
     let (mut wrong, mut size) = (0.0, 0.0);
     for l in 0..count {
         let at = 2 * n * l;
-        let pair = |v: &[f32], i: usize| Complex64::new(v[at + 2 * i].into(), v[at + 2 * i + 1].into());
+        let pair =
+            |v: &[f32], i: usize| Complex64::new(v[at + 2 * i].into(), v[at + 2 * i + 1].into());
         let exact = naive(&(0..n).map(|i| pair(&input, i)).collect::<Vec<_>>());
         for (i, z) in exact.iter().enumerate() {
             wrong += (pair(output, i) - z).norm_sqr();
@@ -58,11 +62,17 @@ fn error<R: Runtime>(client: &ComputeClient<R>, plan: &LinePlan, lines: usize) -
 #[test]
 fn lines_of_every_kind_equal_the_naive_transform() {
     let client = WgpuRuntime::client(&WgpuDevice::Cpu);
-    let lengths = [1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 37, 49, 60, 97, 125, 128, 512, 720];
+    let lengths = [
+        1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 37, 49, 60, 97, 125, 128, 512, 720,
+    ];
     for n in lengths {
         let plan = LinePlan::new(n, 16 << 10, 256).unwrap();
         let error = error(&client, &plan, 2);
-        let bound = if plan.method == Method::Bluestein { 6e-7 } else { 3e-7 };
+        let bound = if plan.method == Method::Bluestein {
+            6e-7
+        } else {
+            3e-7
+        };
         assert!(error < bound, "{n}: {error:e} {plan:?}");
     }
 }

@@ -111,7 +111,9 @@ pub(crate) fn points_per_s(limits: &Limits) -> u64 {
 /// Sets of images for a number of packs: at most eight packs a set, within 16 MiB, where the number of
 /// images is small enough for rounding to show.
 fn sets(packs: usize, set_bytes: u64) -> usize {
-    packs.div_ceil(8).clamp(1, ((16 << 20) / set_bytes.max(1)).max(1) as usize)
+    packs
+        .div_ceil(8)
+        .clamp(1, ((16 << 20) / set_bytes.max(1)).max(1) as usize)
 }
 
 /// Slots that keep a sum over the BF pixels of a pack to 8 in a row, within 16 MiB of images.
@@ -136,7 +138,11 @@ pub(crate) fn busy_cubes(limits: &Limits) -> u64 {
 
 impl Arrangement {
     /// Completes a choice, or says what does not fit.
-    pub(crate) fn new(request: &Request, limits: &Limits, choice: Choice) -> Result<Self, Unsuitable> {
+    pub(crate) fn new(
+        request: &Request,
+        limits: &Limits,
+        choice: Choice,
+    ) -> Result<Self, Unsuitable> {
         let scan = request.scan;
         let plane_bytes = 8 * scan.plane() as u64;
         let most = MOST_CANDIDATES as u64;
@@ -149,10 +155,16 @@ impl Arrangement {
         let by_binding = (limits.binding_bytes / most).saturating_sub(table_fixed)
             / wave_bytes.max(8 * choice.intermediate as u64);
         let by_time = points_per_s(limits) / 10 / (most * scan.plane() as u64);
-        let pack = by_cache.min(by_binding).min(by_time).clamp(1, stored as u64) as usize;
-        let pack = request.bf_block.map_or(pack, |block| block.clamp(1, pack.max(1)));
+        let pack = by_cache
+            .min(by_binding)
+            .min(by_time)
+            .clamp(1, stored as u64) as usize;
+        let pack = request
+            .bf_block
+            .map_or(pack, |block| block.clamp(1, pack.max(1)));
         // G in as few buffers as bindings allow, each a whole number of packs.
-        let by_binding = (limits.binding_bytes / plane_bytes.max(1)).clamp(1, stored as u64) as usize;
+        let by_binding =
+            (limits.binding_bytes / plane_bytes.max(1)).clamp(1, stored as u64) as usize;
         if plane_bytes > limits.binding_bytes || by_binding < pack && by_binding < stored {
             return Err(Unsuitable(format!(
                 "one BF pixel's half plane has {plane_bytes} bytes, one binding of the device {}",
@@ -216,7 +228,8 @@ impl Arrangement {
             )));
         }
         let intermediate_moves = intermediate > cache_share_bytes(limits);
-        let depth = (points_per_s(limits) / 4 / (most * scan.plane() as u64 * pack as u64)).clamp(1, 64);
+        let depth =
+            (points_per_s(limits) / 4 / (most * scan.plane() as u64 * pack as u64)).clamp(1, 64);
         Ok(Self {
             topology: choice.topology,
             request: request.clone(),
@@ -256,7 +269,8 @@ impl Arrangement {
 
     /// Bytes without which this arrangement cannot run: one pack of G at a time.
     pub(crate) fn least_bytes(&self) -> u64 {
-        self.bytes.total() - self.bytes.g + 8 * (self.request.scan.plane() * self.longest_pack()) as u64
+        self.bytes.total() - self.bytes.g
+            + 8 * (self.request.scan.plane() * self.longest_pack()) as u64
     }
 
     /// Packs of one pass over the BF pixels.
@@ -279,7 +293,11 @@ impl Arrangement {
             0
         };
         let images = 2 * 4 * m * (scan.rows * scan.cols * self.slots[1] * self.packs()) as u64;
-        let images = if self.intermediate_moves { images } else { 8 * m * (scan.points() * self.sets * self.slots[1]) as u64 };
+        let images = if self.intermediate_moves {
+            images
+        } else {
+            8 * m * (scan.points() * self.sets * self.slots[1]) as u64
+        };
         g + through + images + self.table_bytes(m)
     }
 
@@ -341,17 +359,30 @@ impl fmt::Display for Arrangement {
             self.packs(),
             self.pack
         )?;
-        writeln!(f, "  columns: {}; {} slots", line(&self.columns), self.slots[0])?;
+        writeln!(
+            f,
+            "  columns: {}; {} slots",
+            line(&self.columns),
+            self.slots[0]
+        )?;
         writeln!(f, "  rows: {}; {} slots", line(&self.rows), self.slots[1])?;
         writeln!(
             f,
             "  G {} in buffers of {} BF pixels: {} MiB; tables {}, intermediate {} ({}), sums {}, upload {} MiB",
-            if self.resident { "resident" } else { "streamed" },
+            if self.resident {
+                "resident"
+            } else {
+                "streamed"
+            },
             self.store,
             mib(self.bytes.g),
             mib(self.bytes.tables),
             mib(self.bytes.intermediate),
-            if self.intermediate_moves { "moved" } else { "in cache" },
+            if self.intermediate_moves {
+                "moved"
+            } else {
+                "in cache"
+            },
             mib(self.bytes.sums),
             mib(self.bytes.upload)
         )?;

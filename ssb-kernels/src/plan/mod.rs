@@ -57,7 +57,10 @@ pub fn plan(
     topology: Option<&str>,
 ) -> Result<Arrangement, Unsuitable> {
     let mut reasons = Vec::new();
-    for entry in TOPOLOGIES.iter().filter(|t| topology.is_none_or(|name| name == t.name)) {
+    for entry in TOPOLOGIES
+        .iter()
+        .filter(|t| topology.is_none_or(|name| name == t.name))
+    {
         match (entry.plan)(request, limits) {
             Ok(arrangement) => return Ok(arrangement),
             Err(Unsuitable(reason)) => reasons.push(format!("{}: {reason}", entry.name)),

@@ -7,6 +7,7 @@ use super::arrangement::{Choice, busy_cubes, short_slots};
 use super::{Arrangement, LineShape, Request};
 use crate::evaluator::Pack;
 use crate::kernel::columns::ColumnPass;
+use crate::kernel::launch::launch;
 use crate::kernel::layout::Model;
 use crate::kernel::on_chip::{PlanePass, plane_moments};
 use crate::kernel::rows::RowPass;
@@ -31,7 +32,10 @@ pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Un
     let units = MOST_UNITS.min(limits.units_per_cube as usize);
     let line = |n: usize| LinePlan::new(n, room, units).ok_or_else(too_large);
     let (column, row) = (line(scan.rows)?, line(scan.cols)?);
-    if [&column, &row].iter().any(|line| line.method != Method::Radices) {
+    if [&column, &row]
+        .iter()
+        .any(|line| line.method != Method::Radices)
+    {
         return Err(Unsuitable(
             "an axis with another prime factor than 2, 3, 5 and 7: its convolution does twice the work in one \
              cube"
@@ -40,7 +44,9 @@ pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Un
     }
     // All pairs of rows at once where units and memory allow, so that the sums stay in registers.
     let lines = |line: &LinePlan, floats: usize, wanted: usize| {
-        (room / (4 * floats).max(1)).min(units / line.units).min(wanted)
+        (room / (4 * floats).max(1))
+            .min(units / line.units)
+            .min(wanted)
     };
     let columns = LineShape {
         lines: lines(&column, column.staged_floats(), scan.half()),
@@ -78,7 +84,10 @@ pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Un
     plan.slots[1] = slots;
     plan.bytes.sums += 8 * (plan.sets * slots * scan.points()) as u64;
     if plan.bytes.total() > limits.device_bytes {
-        return Err(Unsuitable(format!("{} bytes do not fit the device", plan.bytes.total())));
+        return Err(Unsuitable(format!(
+            "{} bytes do not fit the device",
+            plan.bytes.total()
+        )));
     }
     Ok(plan)
 }
@@ -106,7 +115,9 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
     let mut pass = pass(&plan.columns, &plan.rows, false);
     pass.columns.model = pack.model();
     let buffers = pack.buffers();
-    plane_moments::launch::<R>(
+    launch!(
+        R,
+        plane_moments,
         pack.client(),
         CubeCount::Static(plan.slots[0] as u32, pack.candidates() as u32, 1),
         CubeDim::new_1d(pass.units() as u32),

@@ -38,7 +38,11 @@ impl LineShape {
             _ => 256,
         };
         let by_units = wanted.min(most_units) / line.units;
-        let roomy = if 16 * line.staged_floats() <= shared { shared / 2 } else { shared };
+        let roomy = if 16 * line.staged_floats() <= shared {
+            shared / 2
+        } else {
+            shared
+        };
         let by_memory = roomy / (4 * line.staged_floats()).max(1);
         let mut lines = by_units.min(by_memory).clamp(1, 32);
         if even && lines > 1 {

@@ -7,6 +7,7 @@ use ssb_core::{Error, Limits, Unsuitable};
 use super::arrangement::{Choice, busy_cubes};
 use super::{Arrangement, LineShape, Request, SUM_UNITS};
 use crate::evaluator::Pack;
+use crate::kernel::launch::launch;
 use crate::kernel::lines::inverse_lines;
 use crate::kernel::nyquist::real_lines;
 use crate::kernel::stepwise::{correct_points, phase_moments};
@@ -40,7 +41,9 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
     let m = pack.candidates() as u32;
     let buffers = pack.buffers();
     let client = pack.client();
-    correct_points::launch::<R>(
+    launch!(
+        R,
+        correct_points,
         client,
         CubeCount::Static(tiles[0] as u32, plan.slots[0] as u32, m),
         CubeDim::new_1d(SUM_UNITS as u32),
@@ -61,7 +64,9 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
     );
     let shape = &plan.columns;
     let lines = m * pack.pixels() * scan.half() as u32;
-    inverse_lines::launch::<R>(
+    launch!(
+        R,
+        inverse_lines,
         client,
         pack.cubes(lines.div_ceil(shape.lines as u32)),
         CubeDim::new_1d((shape.lines * shape.line.units) as u32),
@@ -73,7 +78,9 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
     );
     let shape = &plan.rows;
     let lines = m * pack.pixels() * rows;
-    real_lines::launch::<R>(
+    launch!(
+        R,
+        real_lines,
         client,
         pack.cubes(lines.div_ceil(2).div_ceil(shape.lines as u32)),
         CubeDim::new_1d((shape.lines * shape.line.units) as u32),
@@ -87,7 +94,9 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         shape.lines,
         shape.line.clone(),
     );
-    phase_moments::launch::<R>(
+    launch!(
+        R,
+        phase_moments,
         client,
         CubeCount::Static(tiles[1] as u32, plan.slots[1] as u32, m),
         CubeDim::new_1d(SUM_UNITS as u32),

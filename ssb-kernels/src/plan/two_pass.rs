@@ -7,6 +7,7 @@ use super::arrangement::{Choice, busy_cubes, cache_share_bytes};
 use super::{Arrangement, LineShape, Request};
 use crate::evaluator::Pack;
 use crate::kernel::columns::{ColumnPass, correct_columns};
+use crate::kernel::launch::launch;
 use crate::kernel::rows::{RowPass, row_moments};
 
 pub(super) const NAME: &str = "two-pass";
@@ -53,7 +54,9 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         lines: plan.rows.lines,
     };
     let buffers = pack.buffers();
-    correct_columns::launch::<R>(
+    launch!(
+        R,
+        correct_columns,
         pack.client(),
         CubeCount::Static(tiles[0] as u32, plan.slots[0] as u32, 1),
         CubeDim::new_1d(columns.units() as u32),
@@ -71,7 +74,9 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         scan.cols as u32,
         columns,
     );
-    row_moments::launch::<R>(
+    launch!(
+        R,
+        row_moments,
         pack.client(),
         CubeCount::Static(tiles[1] as u32, plan.slots[1] as u32, m as u32),
         CubeDim::new_1d(rows.units() as u32),

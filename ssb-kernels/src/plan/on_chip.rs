@@ -15,10 +15,19 @@ use crate::line::{LinePlan, Method};
 
 pub(super) const NAME: &str = "on-chip";
 
+/// Buffers of the kernel, the launch's own included.
+const BUFFERS: u32 = 10;
+
 /// Most units of a cube of this kernel.
 const MOST_UNITS: usize = 1024;
 
 pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Unsuitable> {
+    if limits.buffers_per_kernel < BUFFERS {
+        return Err(Unsuitable(format!(
+            "its kernel uses {BUFFERS} buffers, the device allows {}",
+            limits.buffers_per_kernel
+        )));
+    }
     let scan = request.scan;
     let shared = limits.shared_memory_bytes as usize;
     let plane = 8 * scan.plane();

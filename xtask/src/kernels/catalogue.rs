@@ -2,12 +2,8 @@
 
 use ssb_core::{Angle, Candidate, Control, Length, Limits, PrepareOptions, TERMS};
 use ssb_kernels::device::{Connected, Faults, profiles};
-use ssb_kernels::text::{
-    CudaText, MetalText, RecordedKernel, Runtime, Target, TextDevice, record,
-};
+use ssb_kernels::text::{CudaText, MetalText, RecordedKernel, Runtime, Target, TextDevice, record};
 use ssb_testkit::synthetic::{PROBLEMS, benchmark_problem};
-
-
 
 /// Kernels that hold a transform and the work fused with it; these must not spill registers.
 const FUSED: [&str; 3] = ["correct_columns", "row_moments", "plane_moments"];
@@ -46,7 +42,10 @@ pub fn catalogue() -> Result<Vec<RecordedKernel>, String> {
             kernels.extend(recorded(target, &name, problem, topology)?);
         }
         // Every way in which counts are stored, odd and unequal scans.
-        for recipe in PROBLEMS.iter().filter(|p| more && (8..40).contains(&p.scan_shape[0])) {
+        for recipe in PROBLEMS
+            .iter()
+            .filter(|p| more && (8..40).contains(&p.scan_shape[0]))
+        {
             let problem = recipe.problem().map_err(|e| e.to_string())?;
             let name = format!("stepwise {}", recipe.name);
             kernels.extend(recorded(target, &name, problem, "stepwise")?);
@@ -106,12 +105,18 @@ fn on<R: Runtime<Device = TextDevice>>(
     for candidate in models() {
         // Nothing runs, so the self-test fails after it has launched every kernel of the model.
         let failures = [
-            evaluator.evaluate(std::slice::from_ref(&candidate), &control).is_err(),
+            evaluator
+                .evaluate(std::slice::from_ref(&candidate), &control)
+                .is_err(),
             evaluator.object(&candidate, 1, &control).is_err(),
-            evaluator.agreements(std::slice::from_ref(&candidate), &control).is_err(),
+            evaluator
+                .agreements(std::slice::from_ref(&candidate), &control)
+                .is_err(),
         ];
         if failures != [true; 3] {
-            return Err(format!("{name}: a kernel that never ran passed its self-test"));
+            return Err(format!(
+                "{name}: a kernel that never ran passed its self-test"
+            ));
         }
     }
     let mut kernels = recorder.texts().map_err(|e| e.to_string())?;

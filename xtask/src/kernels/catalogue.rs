@@ -37,6 +37,11 @@ pub fn catalogue() -> Result<Vec<RecordedKernel>, String> {
         let more = matches!(target, Target::Sm90 | Target::AppleM);
         let cases = CASES.iter().chain(MORE_CASES.iter().filter(|_| more));
         for (scan, topology) in cases {
+            // 32 KiB of threadgroup memory hold a smaller plane.
+            let scan = match (target, *topology) {
+                (Target::AppleM, "on-chip") => &[64, 48],
+                _ => scan,
+            };
             let problem = benchmark_problem(*scan, 3).map_err(|e| e.to_string())?;
             let name = format!("{topology} {}x{}", scan[0], scan[1]);
             kernels.extend(recorded(target, &name, problem, topology)?);

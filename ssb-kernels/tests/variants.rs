@@ -1,0 +1,73 @@
+//! How many kernels the catalogue compiles: few, for each costs a user seconds at first use.
+
+use std::collections::BTreeSet;
+
+use ssb_core::{Angle, Candidate, Control, Length, PrepareOptions, TERMS};
+use ssb_kernels::device::{Connected, Faults, profiles};
+use ssb_kernels::text::{CudaText, Target, TextDevice, record};
+use ssb_testkit::synthetic::benchmark_problem;
+
+/// Thin and thick, C10 and C12 or every term.
+fn models() -> Vec<Candidate> {
+    let with = |terms: usize, depth_spread_nm: f64| {
+        let mut candidate = Candidate {
+            depth_spread_nm,
+            ..Candidate::default()
+        };
+        for index in 0..terms {
+            let length = Length::from_nm(10.0);
+            candidate.aberrations = candidate.aberrations.with(index, length, Angle::default());
+        }
+        candidate
+    };
+    vec![
+        with(2, 0.0),
+        with(TERMS.len(), 0.0),
+        with(2, 9.0),
+        with(TERMS.len(), 9.0),
+    ]
+}
+
+#[test]
+fn four_sizes_and_every_model_compile_few_kernels() {
+    let control = Control::default();
+    let mut texts = BTreeSet::new();
+    let mut of_one = Vec::new();
+    for n in [128, 256, 512, 1024] {
+        let recorder = record::<CudaText>(&TextDevice::new(Target::Sm90), "variants");
+        let connected = Connected {
+            backend: "record",
+            device: format!("recorder of {n}"),
+            software: false,
+            limits: profiles::h200(),
+            faults: Faults::default(),
+        };
+        let problem = benchmark_problem([n, n], 3).unwrap();
+        let client = recorder.client().clone();
+        let options = PrepareOptions::default();
+        let mut evaluator =
+            ssb_kernels::prepare(client, connected, problem, &options, &control).unwrap();
+        for candidate in models() {
+            // Nothing runs: the self-test fails after launching every kernel of the model.
+            let one = std::slice::from_ref(&candidate);
+            assert!(evaluator.evaluate(one, &control).is_err());
+            assert!(evaluator.object(&candidate, 1, &control).is_err());
+            assert!(evaluator.agreements(one, &control).is_err());
+        }
+        let found: BTreeSet<String> = recorder
+            .texts()
+            .unwrap()
+            .iter()
+            .map(|kernel| format!("{} {}", kernel.kernel, kernel.fingerprint()))
+            .collect();
+        of_one.push(found.len());
+        texts.extend(found);
+    }
+    println!("{} kernels, {of_one:?} a size", texts.len());
+    assert!(
+        texts.len() > 20 && texts.len() <= 60,
+        "{} kernels",
+        texts.len()
+    );
+    assert!(of_one.iter().all(|n| *n <= 30), "{of_one:?}");
+}

@@ -8,6 +8,10 @@ use ssb_core::Error;
 
 use super::Faults;
 
+/// From this size on a buffer is allocated by itself. CubeCL cuts smaller ones from shared pages; large
+/// ones would take a page of up to four times their size, which no plan could count on.
+const ALONE_FROM_BYTES: usize = 1 << 20;
+
 /// Elements on a device, handed to kernels with their true length.
 #[derive(Debug)]
 pub struct DeviceArray<E> {
@@ -30,19 +34,22 @@ impl<E: CubeElement> DeviceArray<E> {
     /// Memory with no defined content.
     #[must_use]
     pub fn reserved<R: Runtime>(client: &ComputeClient<R>, len: usize) -> Self {
-        Self {
-            handle: client.empty(len * size_of::<E>()),
-            len,
-            element: PhantomData,
-        }
+        let bytes = len * size_of::<E>();
+        Self::new(len, allocated(client, bytes, || client.empty(bytes)))
     }
 
     /// A copy of host values.
     #[must_use]
     pub fn uploaded<R: Runtime>(client: &ComputeClient<R>, values: &[E]) -> Self {
+        let bytes = E::as_bytes(values);
+        let copy = || client.create_from_slice(bytes);
+        Self::new(values.len(), allocated(client, bytes.len(), copy))
+    }
+
+    fn new(len: usize, handle: Handle) -> Self {
         Self {
-            handle: client.create_from_slice(E::as_bytes(values)),
-            len: values.len(),
+            handle,
+            len,
             element: PhantomData,
         }
     }
@@ -87,5 +94,19 @@ impl<E: CubeElement> DeviceArray<E> {
     ) -> Result<Vec<E>, Error> {
         let bytes = faults.read(client, self.handle.clone())?;
         Ok(E::from_bytes(&bytes).to_vec())
+    }
+}
+
+fn allocated<R: Runtime>(
+    client: &ComputeClient<R>,
+    bytes: usize,
+    allocate: impl Fn() -> Handle + Send + Sync,
+) -> Handle {
+    if bytes < ALONE_FROM_BYTES {
+        return allocate();
+    }
+    match client.memory_persistent_allocation((), |()| allocate()) {
+        Ok(handle) => handle,
+        Err(_) => allocate(),
     }
 }

@@ -182,6 +182,31 @@ fn an_allocation_beyond_the_device_is_an_error_and_the_next_one_works() {
 }
 
 #[test]
+fn a_large_buffer_takes_no_more_than_its_size_and_gives_it_back() {
+    for api in apis() {
+        let Some(Connection { client, connected }) = alone(api) else {
+            continue;
+        };
+        let reserved = || {
+            connected.faults.finish(&client).unwrap();
+            client.memory_usage().unwrap().bytes_reserved
+        };
+        let (floats, before) = (9 << 20, reserved());
+        let bytes = 4 * floats as u64;
+        let one = DeviceArray::<f32>::reserved(&client, floats);
+        let two = DeviceArray::uploaded(&client, &vec![1f32; floats]);
+        assert_eq!(reserved() - before, 2 * bytes, "{api:?}");
+        drop(one);
+        // The same size again takes the place of the first.
+        let three = DeviceArray::<f32>::reserved(&client, floats);
+        assert_eq!(reserved() - before, 2 * bytes, "{api:?}");
+        drop((two, three));
+        client.memory_cleanup();
+        assert_eq!(reserved(), before, "{api:?}");
+    }
+}
+
+#[test]
 fn what_the_driver_reports_later_is_an_error_once() {
     let Some(Connection { client, connected }) = connected(Api::WebGpu) else {
         return;

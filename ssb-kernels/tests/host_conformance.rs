@@ -1,6 +1,8 @@
 //! The conformance suite on the CUDA C++ and MSL texts, executed on the host: a wrong kernel fails on a machine
 //! that has neither GPU.
 
+#![allow(clippy::unwrap_used)]
+
 use ssb_core::{Control, Limits, PrepareOptions};
 use ssb_kernels::device::{Connected, Faults, profiles};
 use ssb_kernels::text::{CudaText, MetalText, Target, TextDevice};

@@ -1,5 +1,7 @@
 //! How many kernels the catalogue compiles: few, for each costs a user seconds at first use.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 
 use ssb_core::{Angle, Candidate, Control, Length, PrepareOptions, TERMS};
@@ -26,6 +28,22 @@ fn models() -> Vec<Candidate> {
         with(2, 9.0),
         with(TERMS.len(), 9.0),
     ]
+}
+
+/// The lines of a text in order, names of variables left out: CubeCL numbers and orders independent
+/// instructions differently from time to time.
+fn canonical(text: &str) -> String {
+    let mut lines: Vec<String> = text
+        .lines()
+        .map(|line| {
+            line.split(|c: char| !c.is_alphanumeric() && c != '_')
+                .filter(|word| !word.starts_with("l_") && !word.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    lines.sort_unstable();
+    lines.join("\n")
 }
 
 #[test]
@@ -58,14 +76,18 @@ fn four_sizes_and_every_model_compile_few_kernels() {
             .texts()
             .unwrap()
             .iter()
-            .map(|kernel| format!("{} {}", kernel.kernel, kernel.fingerprint()))
+            .map(|kernel| format!("{} {}", kernel.kernel, canonical(&kernel.text)))
             .collect();
         of_one.push(found.len());
         texts.extend(found);
     }
-    println!("{} kernels, {of_one:?} a size", texts.len());
+    let mut names = std::collections::BTreeMap::new();
+    for text in &texts {
+        *names.entry(text.split(' ').next()).or_insert(0) += 1;
+    }
+    println!("{} kernels, {of_one:?} a size: {names:?}", texts.len());
     assert!(
-        texts.len() > 20 && texts.len() <= 60,
+        texts.len() > 20 && texts.len() <= 50,
         "{} kernels",
         texts.len()
     );

@@ -34,6 +34,9 @@ impl Total {
     }
 }
 
+/// What is done with a pack.
+type PackRun<'a, R> = dyn FnMut(&KernelEvaluator<R>, &Pack<'_, R>) -> Result<(), Error> + 'a;
+
 /// What a pass over the BF pixels went through.
 pub(super) struct Passed {
     packs: usize,
@@ -237,7 +240,7 @@ impl<R: Runtime> KernelEvaluator<R> {
         batch: &Batch,
         only_proof: bool,
         control: &Control,
-        run: &mut dyn FnMut(&Self, &Pack<'_, R>) -> Result<(), Error>,
+        run: &mut PackRun<'_, R>,
     ) -> Result<Passed, Error> {
         let scan = self.plan.request.scan;
         let all = self.stored.len();

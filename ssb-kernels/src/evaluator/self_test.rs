@@ -197,8 +197,8 @@ fn transform(plane: &mut [Complex64], rows: usize, cols: usize, direction: FftDi
 
 /// A few radians of every kind that the model has, at the edge of the aperture.
 fn trial_candidate(geometry: &Geometry, model: Model, rotation_deg: f64) -> Candidate {
-    let length = |index: usize, edge_rad: f64| {
-        let order = i32::from(u8::try_from(TERMS[index].n).unwrap_or(1)) + 1;
+    let length = |n: u32, edge_rad: f64| {
+        let order = n as i32 + 1;
         let edge = geometry.semiangle_rad.powi(order);
         Length::from_a(edge_rad * geometry.wavelength_a * f64::from(order) / (TAU * edge))
     };
@@ -207,12 +207,12 @@ fn trial_candidate(geometry: &Geometry, model: Model, rotation_deg: f64) -> Cand
         ..Candidate::default()
     };
     let terms = if model.polynomial { TERMS.len() } else { 2 };
-    for index in 0..terms {
-        let angle = Angle::from_rad(if TERMS[index].m == 0 { 0.0 } else { 0.3 });
+    for (index, term) in TERMS.iter().enumerate().take(terms) {
+        let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { 0.3 });
         let edge_rad = if index < 2 { 2.3 - index as f64 } else { 0.4 };
         candidate.aberrations = candidate
             .aberrations
-            .with(index, length(index, edge_rad), angle);
+            .with(index, length(term.n, edge_rad), angle);
     }
     if model.thick {
         candidate.depth_spread_nm = 8.0;

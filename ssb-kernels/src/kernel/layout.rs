@@ -171,7 +171,7 @@ impl Extent {
 
     /// [`Scan::even_rows`].
     pub(crate) fn even_rows(&self) -> bool {
-        self.rows % 2 == 0
+        self.rows & 1 == 0
     }
 
     /// Whether `col` is the Nyquist line of an even number of columns.

@@ -280,7 +280,7 @@ pub(crate) fn plane_moments(
                         if comptime!(column_line.n % 2 == 0) {
                             over = over_cols[which + col];
                         }
-                        let sign = select(col % 2 == 0, 1.0, -1.0);
+                        let sign = select(col & 1 == 0, 1.0, -1.0);
                         let a = atan2(re[slot], 1.0 + over + sign * term_upper);
                         let b = second * atan2(im[slot], 1.0 - over + sign * term_lower);
                         part += a * a + b * b;

@@ -137,7 +137,7 @@ pub(crate) fn row_moments(
                     if extent.even_rows() {
                         over = over_cols[which * cols + col];
                     }
-                    let sign = select(col % 2 == 0, 1.0, -1.0);
+                    let sign = select(col & 1 == 0, 1.0, -1.0);
                     let a = atan2(re[slot], 1.0 + over + sign * term_upper);
                     let b = second * atan2(im[slot], 1.0 - over + sign * term_lower);
                     upper[slot] += a;

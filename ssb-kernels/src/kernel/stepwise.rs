@@ -130,10 +130,10 @@ pub(crate) fn phase_moments(
             let mut real = f32::new(1.0);
             if extent.nyquist_col(extent.half - 1) {
                 let edge = which * extent.plane() + (extent.half - 1) * rows + row;
-                real -= select(col % 2 == 0, 1.0, -1.0) * columns[edge][1];
+                real -= select(col & 1 == 0, 1.0, -1.0) * columns[edge][1];
             }
             if extent.even_rows() {
-                real += select(row % 2 == 0, 1.0, -1.0) * over_cols[which * cols + col];
+                real += select(row & 1 == 0, 1.0, -1.0) * over_cols[which * cols + col];
             }
             let phase = atan2(images[which * rows * cols + cell], real);
             sum += phase;

@@ -5,6 +5,7 @@ use cubecl::wgpu::{WgpuDevice, WgpuRuntime};
 use num_complex::Complex64;
 
 use super::{LinePlan, Method};
+use crate::device::{DeviceArray, Faults};
 use crate::kernel::launch::launch;
 use crate::kernel::lines::inverse_lines;
 
@@ -27,24 +28,21 @@ fn error<R: Runtime>(client: &ComputeClient<R>, plan: &LinePlan, lines: usize) -
     let input: Vec<f32> = (0..2 * n * count)
         .map(|i| ((i * 7919 + 13) % 1009) as f32 / 504.5 - 1.0)
         .collect();
-    let target = client.create_from_slice(f32::as_bytes(&input));
-    let values = plan.table();
-    let table = client.create_from_slice(f32::as_bytes(&values));
-    let complex = |handle, floats: usize| unsafe { ArrayArg::from_raw_parts(handle, floats / 2) };
+    let target = DeviceArray::uploaded(client, &input);
+    let table = DeviceArray::uploaded(client, &plan.table());
     launch!(
         R,
         inverse_lines,
         client,
         CubeCount::Static(count.div_ceil(lines) as u32, 1, 1),
         CubeDim::new_1d((lines * plan.units) as u32),
-        complex(target.clone(), input.len()),
-        complex(table, values.len()),
+        target.vectors(2),
+        table.vectors(2),
         count as u32,
         lines,
         plan.clone(),
     );
-    let bytes = client.read_one(target).unwrap();
-    let output = f32::from_bytes(&bytes);
+    let output = target.read(client, &Faults::default()).unwrap();
     let (mut wrong, mut size) = (0.0, 0.0);
     for l in 0..count {
         let at = 2 * n * l;
@@ -52,7 +50,7 @@ fn error<R: Runtime>(client: &ComputeClient<R>, plan: &LinePlan, lines: usize) -
             |v: &[f32], i: usize| Complex64::new(v[at + 2 * i].into(), v[at + 2 * i + 1].into());
         let exact = naive(&(0..n).map(|i| pair(&input, i)).collect::<Vec<_>>());
         for (i, z) in exact.iter().enumerate() {
-            wrong += (pair(output, i) - z).norm_sqr();
+            wrong += (pair(&output, i) - z).norm_sqr();
             size += z.norm_sqr();
         }
     }

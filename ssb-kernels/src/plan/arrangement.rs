@@ -116,10 +116,17 @@ fn sets(packs: usize, set_bytes: u64) -> usize {
         .clamp(1, ((16 << 20) / set_bytes.max(1)).max(1) as usize)
 }
 
-/// Slots that keep a sum over the BF pixels of a pack to 8 in a row, within 16 MiB of images.
+/// Scan positions from which on rounding averages out over the image, and BF pixels that may follow each
+/// other in one float32 sum then.
+const LARGE_SCAN: usize = 1 << 15;
+const LARGE_ROW: usize = 32;
+
+/// Slots that keep a sum over the BF pixels of a pack short: 8 in a row within 16 MiB of images, and fewer for
+/// large scans, where rounding averages out and images are traffic.
 pub(crate) fn short_slots(pack: usize, points: usize) -> usize {
     let most = (16 << 20) / (4 * MOST_CANDIDATES * points);
-    pack.div_ceil(8).min(most).max(1)
+    let row = if points > LARGE_SCAN { LARGE_ROW } else { 8 };
+    pack.div_ceil(row).min(most).max(1)
 }
 
 /// Bytes of the last cache that an intermediate may fill, with room left for G beside it.
@@ -180,11 +187,20 @@ impl Arrangement {
             let wanted = choice.cubes.div_ceil(tiles.max(1) as u64) as usize;
             wanted.clamp(1, pack.div_ceil(least).max(1))
         };
+        // Where the intermediate goes through memory, so do the images.
+        let intermediate_moves = per_pixel * pack as u64 > cache_share_bytes(limits);
+        let few_images = if intermediate_moves && scan.points() > LARGE_SCAN {
+            pack.div_ceil(LARGE_ROW)
+        } else {
+            pack
+        };
         let column_tiles = scan.half().div_ceil(choice.columns.lines);
         let row_tiles = (2 * scan.row_blocks()).div_ceil(choice.rows.lines);
         let slots = [
             slots(column_tiles, 2),
-            slots(row_tiles, 3).max(short_slots(pack, scan.points())),
+            slots(row_tiles, 3)
+                .min(few_images)
+                .max(short_slots(pack, scan.points())),
             slots(scan.plane().div_ceil(super::SUM_UNITS), 4),
         ];
         let points = scan.points() as u64;
@@ -227,7 +243,6 @@ impl Arrangement {
                 bytes
             )));
         }
-        let intermediate_moves = intermediate > cache_share_bytes(limits);
         let depth =
             (points_per_s(limits) / 4 / (most * scan.plane() as u64 * pack as u64)).clamp(1, 64);
         Ok(Self {

@@ -2,12 +2,42 @@
 
 use ssb_core::{BackendEntry, Registry};
 
-static ENTRIES: [BackendEntry; 2] = [ssb_cpu::CPU, ssb_cpu_oracle::ORACLE];
+/// CUDA, Metal, Vulkan, WebGPU, as far as this system has them.
+#[cfg(feature = "gpu")]
+const GPUS: &[BackendEntry] = &ssb_kernels::backend::ENTRIES;
+#[cfg(not(feature = "gpu"))]
+const GPUS: &[BackendEntry] = &[];
+
+const HOSTS: [BackendEntry; 2] = [ssb_cpu::CPU, ssb_cpu_oracle::ORACLE];
+
+static ENTRIES: [BackendEntry; GPUS.len() + HOSTS.len()] = {
+    let mut entries = [HOSTS[0]; GPUS.len() + HOSTS.len()];
+    let mut i = 0;
+    while i < entries.len() {
+        entries[i] = if i < GPUS.len() {
+            GPUS[i]
+        } else {
+            HOSTS[i - GPUS.len()]
+        };
+        i += 1;
+    }
+    entries
+};
 
 /// Every backend of this build.
 ///
 /// ```
 /// let names: Vec<_> = ssb::REGISTRY.entries.iter().map(|e| e.name).collect();
-/// assert_eq!(names, ["cpu", "oracle"]);
+/// assert!(names.ends_with(&["cpu", "oracle"]));
 /// ```
 pub static REGISTRY: Registry = Registry { entries: &ENTRIES };
+
+/// Backends that this build does not have: name and why.
+#[cfg(feature = "gpu")]
+pub const ELSEWHERE: &[(&str, &str)] = &ssb_kernels::backend::ELSEWHERE;
+/// Backends that this build does not have: name and why.
+#[cfg(not(feature = "gpu"))]
+pub const ELSEWHERE: &[(&str, &str)] = &[(
+    "cuda, metal, vulkan, webgpu",
+    "not in this build: build with the feature `gpu`",
+)];

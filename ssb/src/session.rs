@@ -139,7 +139,11 @@ impl Session {
         let selection = REGISTRY.select(backend, options.device)?;
         let warnings = std::mem::take(&mut acquisition.warnings);
         let (problem, facts) = acquisition.into_problem()?;
-        let evaluator = (selection.entry.prepare)(problem, options, control)?;
+        let options = PrepareOptions {
+            device: Some(selection.device.index),
+            ..options.clone()
+        };
+        let evaluator = (selection.entry.prepare)(problem, &options, control)?;
         Ok(Self {
             info: evaluator.info().clone(),
             evaluator: Mutex::new(evaluator),

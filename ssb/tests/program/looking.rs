@@ -1,6 +1,6 @@
 //! `devices`, `inspect`, `simulate`: what there is, and where values come from.
 
-use crate::simulated::{Data, document, done, program, told};
+use crate::simulated::{Data, document, done, json, program, told};
 
 #[test]
 fn devices_lists_every_backend_and_the_choice() {
@@ -17,6 +17,82 @@ fn devices_lists_every_backend_and_the_choice() {
         "{names:?}"
     );
     assert_ne!(list["auto"]["backend"], "oracle");
+}
+
+/// The list of devices with these variables set; nothing may panic.
+fn devices(variables: &[(&str, &str)]) -> serde_json::Value {
+    let run = program()
+        .args(["devices", "--json"])
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(!told.contains("panicked"), "{told}");
+    document(&run)
+}
+
+fn array(value: &serde_json::Value) -> &[serde_json::Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+#[test]
+fn every_device_tells_its_limits_or_what_is_missing() {
+    let list = devices(&[]);
+    let chosen = &list["auto"];
+    let mut hardware = false;
+    for backend in array(&list["backends"]) {
+        for device in array(&backend["devices"]) {
+            match device["unusable"].as_str() {
+                Some(reason) => assert!(reason.len() > 10, "{device}"),
+                None => assert_eq!(device["limits"].is_object(), backend["kind"] == "gpu"),
+            }
+            hardware |= backend["name"] == chosen["backend"]
+                && device["index"] == chosen["device"]
+                && device["software"] == false;
+        }
+    }
+    assert!(hardware, "auto took an emulation: {list}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_vulkan_driver_the_list_says_so_and_the_backend_is_refused() {
+    let none = [
+        ("VK_DRIVER_FILES", "/nonexistent"),
+        ("VK_ICD_FILENAMES", "/nonexistent"),
+    ];
+    for backend in array(&devices(&none)["backends"]) {
+        if backend["name"] == "vulkan" || backend["name"] == "webgpu" {
+            let device = &backend["devices"][0];
+            let reason = device["unusable"].as_str().unwrap();
+            assert!(reason.contains("install"), "{reason}");
+            assert!(device["limits"].is_null(), "{device}");
+        }
+    }
+    let data = Data::new();
+    let candidates = data.write("c.json", r#"[{"C10_nm": 9}]"#);
+    let run = program()
+        .args(["eval", "--backend", "vulkan", "--json", "--candidates"])
+        .args([&candidates, &data.file])
+        .envs(none)
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(1), "{run:?}");
+    assert!(told(&run).contains("`vulkan` is not usable"), "{run:?}");
+}
+
+#[test]
+fn a_device_that_does_not_exist_is_refused() {
+    let data = Data::new();
+    let candidates = data.write("c.json", r#"[{"C10_nm": 9}]"#);
+    let candidates = candidates.to_str().unwrap();
+    for backend in ["cpu", "vulkan", "webgpu"] {
+        let asked = ["--candidates", candidates, "--backend", backend];
+        let (code, failure) = json("eval", &data.file, &[&asked[..], &["--device=77"]].concat());
+        assert_eq!(code, 1, "{failure}");
+        let message = failure["error"]["message"].to_string();
+        assert!(message.contains("not number 77"), "{message}");
+    }
 }
 
 #[test]

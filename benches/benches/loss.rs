@@ -58,7 +58,8 @@ fn main() -> Result<(), Failure> {
         threads: Some(threads),
         ..PrepareOptions::default()
     };
-    let mut evaluator = (ssb_cpu::CPU.prepare)(benchmark_problem([rows, cols], bf)?, &options, &control)?;
+    let mut evaluator =
+        (ssb_cpu::CPU.prepare)(benchmark_problem([rows, cols], bf)?, &options, &control)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()?;

@@ -30,22 +30,6 @@ fn models() -> Vec<Candidate> {
     ]
 }
 
-/// The lines of a text in order, names of variables left out: CubeCL numbers and orders independent
-/// instructions differently from time to time.
-fn canonical(text: &str) -> String {
-    let mut lines: Vec<String> = text
-        .lines()
-        .map(|line| {
-            line.split(|c: char| !c.is_alphanumeric() && c != '_')
-                .filter(|word| !word.starts_with("l_") && !word.is_empty())
-                .collect::<Vec<_>>()
-                .join(" ")
-        })
-        .collect();
-    lines.sort_unstable();
-    lines.join("\n")
-}
-
 #[test]
 fn four_sizes_and_every_model_compile_few_kernels() {
     let control = Control::default();
@@ -76,7 +60,7 @@ fn four_sizes_and_every_model_compile_few_kernels() {
             .texts()
             .unwrap()
             .iter()
-            .map(|kernel| format!("{} {}", kernel.kernel, canonical(&kernel.text)))
+            .map(|kernel| format!("{} {}", kernel.kernel, kernel.canonical()))
             .collect();
         of_one.push(found.len());
         texts.extend(found);

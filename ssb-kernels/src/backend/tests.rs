@@ -18,7 +18,11 @@ fn every_backend_is_listed_in_the_order_of_auto_and_lists_its_devices() {
         let devices = (entry.devices)();
         for (index, device) in devices.iter().enumerate() {
             assert_eq!(device.index, index);
-            assert_ne!(device.limits.is_some(), device.unusable.is_some(), "{device:?}");
+            assert_ne!(
+                device.limits.is_some(),
+                device.unusable.is_some(),
+                "{device:?}"
+            );
         }
         assert!(!devices.is_empty(), "{}", entry.name);
     }

@@ -48,6 +48,20 @@ impl RecordedKernel {
             .map(drop)
     }
 
+    /// The lines of the text in alphabetical order, names of variables left out: the same for the same kernel, whatever
+    /// the order in which CubeCL wrote independent instructions.
+    pub fn canonical(&self) -> String {
+        let words = |line: &str| {
+            line.split(|c: char| !c.is_alphanumeric() && c != '_')
+                .filter(|word| !word.starts_with("l_") && !word.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let mut lines: Vec<String> = self.text.lines().map(words).collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+
     /// A name for the text: the same for the same kernel, whatever the order in which CubeCL wrote its types.
     pub fn fingerprint(&self) -> String {
         fingerprint(&self.text, &self.kernel, "")

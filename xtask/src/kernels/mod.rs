@@ -107,16 +107,11 @@ fn check(out: &Path, target: &Path) -> Result<ExitCode, String> {
     })
 }
 
-/// One of each text of a plan, however often it is launched.
+/// One of each kernel, however often it is launched and in however many plans.
 fn distinct(kernels: Vec<RecordedKernel>) -> Vec<RecordedKernel> {
     let mut seen = BTreeMap::new();
     for kernel in kernels {
-        let key = (
-            kernel.target,
-            kernel.plan.clone(),
-            kernel.kernel.clone(),
-            kernel.fingerprint(),
-        );
+        let key = (kernel.target, kernel.kernel.clone(), kernel.canonical());
         seen.entry(key).or_insert(kernel);
     }
     seen.into_values().collect()

@@ -4,6 +4,7 @@
 //! device), and one line below.
 
 mod arrangement;
+mod printed;
 mod shape;
 
 use cubecl::prelude::*;

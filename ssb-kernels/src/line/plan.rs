@@ -127,7 +127,7 @@ impl LinePlan {
         // more leave registers idle.
         let ideal = match method {
             Method::Direct => length,
-            _ => length.div_ceil(8),
+            _ => length.div_ceil(8) * 3 / 2,
         };
         plan.units = (1..=most_units.min(ideal.max(1)))
             .rev()

@@ -16,8 +16,10 @@ pub(crate) struct LineShape {
 }
 
 impl LineShape {
-    /// Lines of `n` points along `axis`, several a cube: about 256 units, within the shared memory that
-    /// leaves two cubes a processor, `even` numbers of lines where possible.
+    /// Lines of `n` points along `axis`, several a cube, within the shared memory that leaves two cubes a
+    /// processor, `even` numbers of lines where possible: about 256 units, and 512 on CUDA and Apple GPUs. (On CUDA
+    /// a launch bound of 512 keeps the fused kernels within 128 registers a unit; with 256 they take up to 168, and
+    /// a processor holds one cube of 256.)
     pub(crate) fn new(
         axis: &str,
         n: usize,
@@ -34,11 +36,12 @@ impl LineShape {
             ))
         })?;
         let wanted = match limits.family {
-            DeviceFamily::Apple => 512,
+            DeviceFamily::Apple | DeviceFamily::Cuda => 512,
             _ => 256,
         };
         let by_units = wanted.min(most_units) / line.units;
-        let roomy = if 16 * line.staged_floats() <= shared {
+        let cuda = limits.family == DeviceFamily::Cuda;
+        let roomy = if !cuda && 16 * line.staged_floats() <= shared {
             shared / 2
         } else {
             shared

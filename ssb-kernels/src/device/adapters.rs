@@ -54,7 +54,7 @@ impl Api {
     pub fn found(self) -> Vec<Found> {
         let adapters = self.adapters();
         if adapters.is_empty() {
-            return vec![Found::missing("no adapter", Self::absence())];
+            return vec![Found::missing("no device", Self::absence())];
         }
         adapters
             .iter()
@@ -86,13 +86,14 @@ impl Api {
     }
 
     fn absence() -> String {
+        #[cfg(target_os = "macos")]
+        return "Metal has no device".into();
         #[cfg(not(target_os = "macos"))]
-        if let Err(reason) = hardware::vulkan_loader() {
-            return reason;
-        }
-        "no adapter: install the driver of the graphics card; for a software adapter, the package \
-         mesa-vulkan-drivers"
-            .into()
+        hardware::vulkan_loader().err().unwrap_or_else(|| {
+            "no Vulkan driver was found: install that of the graphics card; on Debian, \
+             mesa-vulkan-drivers has those for Intel and AMD and a software adapter"
+                .into()
+        })
     }
 
     fn describe(self, adapter: &wgpu::Adapter) -> Found {

@@ -13,10 +13,17 @@ use ssb_core::{DeviceFamily, Error, Limits};
 use super::connection::chosen;
 use super::{Connection, Faults, Found, budget_bytes};
 
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+
 /// The devices of CUDA; one unusable row that says what is missing when there is none.
 #[must_use]
 pub fn found() -> Vec<Found> {
-    match listed() {
+    // A function that the driver lacks is a panic of `cudarc`.
+    let list = catch_unwind(listed).unwrap_or_else(|_| {
+        Err("the NVIDIA driver lacks functions that CUDA 12 has: install a newer driver".into())
+    });
+    match list {
         Ok(found) => found,
         Err(reason) => vec![Found::missing("no device", reason)],
     }
@@ -59,10 +66,11 @@ pub fn connect(
 
 fn listed() -> Result<Vec<Found>, String> {
     libraries()?;
-    result::init().map_err(|e| in_words("the driver did not start", e))?;
-    let count = device::get_count().map_err(|e| in_words("the driver lists no devices", e))?;
+    result::init().map_err(|e| in_words("the NVIDIA driver did not start", e))?;
+    let count =
+        device::get_count().map_err(|e| in_words("the NVIDIA driver lists no devices", e))?;
     if count == 0 {
-        return Err("the driver lists no devices".into());
+        return Err("the NVIDIA driver lists no devices".into());
     }
     Ok((0..count)
         .map(|ordinal| {

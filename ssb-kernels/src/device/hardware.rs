@@ -96,7 +96,7 @@ pub fn vulkan_loader() -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "no Vulkan loader ({}): install the package libvulkan1 or the graphics driver",
+        "the Vulkan loader ({}) was not found: install the package libvulkan1 or the graphics driver",
         names[0]
     ))
 }

@@ -13,7 +13,8 @@ use ssb_core::{DeviceFamily, Error, Limits};
 use super::connection::chosen;
 use super::{Connection, Faults, Found, budget_bytes};
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
 
 /// The devices of CUDA; one unusable row that says what is missing when there is none.

@@ -18,9 +18,9 @@ pub(super) const NAME: &str = "on-chip";
 /// Buffers of the kernel, the launch's own included.
 const BUFFERS: u32 = 10;
 
-/// Most units of a cube of this kernel: with 1024 it has 64 registers a unit on CUDA and spills (768 bytes at
-/// 128 x 128).
-const MOST_UNITS: usize = 512;
+/// Most units of a cube of this kernel: with 1024 it has 64 registers a unit on CUDA and spills 768 bytes at
+/// 128 x 128, with 512 it has 128 and spills 264.
+const MOST_UNITS: usize = 256;
 
 pub(super) fn plan(request: &Request, limits: &Limits) -> Result<Arrangement, Unsuitable> {
     if limits.buffers_per_kernel < BUFFERS {

@@ -17,9 +17,8 @@ pub(crate) struct LineShape {
 
 impl LineShape {
     /// Lines of `n` points along `axis`, several a cube, within the shared memory that leaves two cubes a
-    /// processor, `even` numbers of lines where possible: about 256 units, and 512 on CUDA and Apple GPUs. (On CUDA
-    /// a launch bound of 512 keeps the fused kernels within 128 registers a unit; with 256 they take up to 168, and
-    /// a processor holds one cube of 256.)
+    /// processor, `even` numbers of lines where possible: about 256 units, 512 on Apple GPUs. (On CUDA, 512 make the
+    /// fused kernels spill: 64 to 192 bytes at 512 and 1024 points.)
     pub(crate) fn new(
         axis: &str,
         n: usize,
@@ -36,7 +35,7 @@ impl LineShape {
             ))
         })?;
         let wanted = match limits.family {
-            DeviceFamily::Apple | DeviceFamily::Cuda => 512,
+            DeviceFamily::Apple => 512,
             _ => 256,
         };
         let by_units = wanted.min(most_units) / line.units;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use ssb_core::support::outer_per_a;
-use ssb_core::{Candidate, ChiPolynomial, Geometry};
+use ssb_core::{Candidate, Chi, Geometry};
 
 use crate::correct::ApertureShape;
 use crate::turns::fill_cos_sin;
@@ -87,7 +87,7 @@ pub struct QuadraticTables {
 
 /// One candidate, ready for every BF pixel.
 pub struct CandidateTables {
-    pub chi: ChiPolynomial,
+    pub chi: Chi,
     /// Present when only C10 and C12 are set.
     pub quadratic: Option<QuadraticTables>,
     pub thick: Option<Thick>,
@@ -95,7 +95,7 @@ pub struct CandidateTables {
 
 impl CandidateTables {
     pub fn new(lattice: &Lattice, candidate: &Candidate) -> Self {
-        let chi = ChiPolynomial::new(&candidate.aberrations, lattice.wavelength_a);
+        let chi = Chi::new(&candidate.aberrations, lattice.wavelength_a);
         let quadratic = chi
             .is_quadratic()
             .then(|| QuadraticTables::new(lattice, &chi));
@@ -113,7 +113,7 @@ impl CandidateTables {
 
 impl QuadraticTables {
     /// d = -chi(q): the even part is chi itself, whatever `k`.
-    fn new(lattice: &Lattice, chi: &ChiPolynomial) -> Self {
+    fn new(lattice: &Lattice, chi: &Chi) -> Self {
         let parts = chi.about([0.0, 0.0]);
         let (rows, cells) = (lattice.rows, lattice.rows * lattice.half_cols);
         let mut plane = [vec![0.0; cells], vec![0.0; cells]];

@@ -247,6 +247,9 @@ impl<'a> Pixel<'a> {
             fill_cos_sin(&mut cos[..n], &mut sin[..n], |i| -polynomial(&even, q[i]));
             let [cos, sin] = &mut scratch.wave;
             fill_cos_sin(&mut cos[..n], &mut sin[..n], |i| -polynomial(&odd, q[i]));
+            if !self.tables.chi.own().is_empty() {
+                self.fill_own(along, q_across, q, [&even, &odd], scratch);
+            }
             d = [&scratch.d[0][..n], &scratch.d[1][..n]];
             wave = [&scratch.wave[0][..n], &scratch.wave[1][..n]];
         }
@@ -279,6 +282,34 @@ impl<'a> Pixel<'a> {
             gamma2: &scratch.gamma2[..n],
         });
         degenerate
+    }
+
+    /// `d` and the wave again, where terms with a formula of their own add to both parts.
+    fn fill_own(
+        &self,
+        along: usize,
+        q_across: f64,
+        q: &[f64],
+        [even, odd]: [&[f64]; 2],
+        scratch: &mut PixelScratch,
+    ) {
+        let own: Vec<[f64; 2]> = q
+            .iter()
+            .map(|q| {
+                let mut point = [q_across; 2];
+                point[along] = *q;
+                self.tables.chi.own().about(self.k, point)
+            })
+            .collect();
+        let n = q.len();
+        let [cos, sin] = &mut scratch.d;
+        fill_cos_sin(&mut cos[..n], &mut sin[..n], |i| {
+            -polynomial(even, q[i]) - own[i][0]
+        });
+        let [cos, sin] = &mut scratch.wave;
+        fill_cos_sin(&mut cos[..n], &mut sin[..n], |i| {
+            -polynomial(odd, q[i]) - own[i][1]
+        });
     }
 
     /// The fixed part of `(u_row dalpha_row)^2 + (u_col dalpha_col)^2`.

@@ -25,7 +25,7 @@ use std::f64::consts::{PI, TAU};
 use ndarray::Array2;
 use rustfft::FftDirection;
 use ssb_core::num_complex::Complex64;
-use ssb_core::{ChiPolynomial, aperture, ndarray};
+use ssb_core::{Chi, aperture, ndarray};
 
 use super::plane::{Scratch, Transform, coefficients, signed};
 
@@ -36,7 +36,7 @@ pub(super) struct Optics {
     pub(super) semiangle_rad: f64,
     pub(super) det_step_rad: [f64; 2],
     pub(super) field_a: [f64; 2],
-    pub(super) chi: ChiPolynomial,
+    pub(super) chi: Chi,
 }
 
 impl Optics {

@@ -312,6 +312,7 @@ pub fn run(a: &BenchArgs, console: &Console) -> Result<Ending, Error> {
         device: Some(chosen.device.index),
         threads: a.backend.threads,
         max_memory_bytes: a.backend.max_memory,
+        topology: a.backend.topology.clone(),
         ..PrepareOptions::default()
     };
     let bench = Bench {

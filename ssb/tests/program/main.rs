@@ -5,6 +5,8 @@
 mod bad_input;
 #[cfg(unix)]
 mod cancel;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod looking;
 mod machine;
 mod results;

@@ -41,6 +41,13 @@ impl Data {
         Self { folder, file }
     }
 
+    /// A folder for a file that the test writes.
+    pub fn empty(name: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(name);
+        Self { folder, file }
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -1,0 +1,64 @@
+//! A fit on a GPU ends where the fit on the CPU does, on the counts of the reference data.
+
+use ssb::ndarray::Array4;
+use ssb_testkit::refdata;
+
+use crate::simulated::{Data, done};
+
+#[test]
+fn vulkan_fits_the_reference_data_as_the_cpu_does() {
+    let usable = ssb::REGISTRY
+        .entries
+        .iter()
+        .filter(|entry| entry.name == "vulkan")
+        .any(|entry| (entry.devices)().iter().any(|d| d.unusable.is_none()));
+    if !usable {
+        let required = std::env::var_os("SSB_REQUIRE_ADAPTER").is_some();
+        assert!(!required, "no adapter for vulkan");
+        eprintln!("SKIPPED: no adapter for vulkan");
+        return;
+    }
+    let reference = refdata::load("wpo64").unwrap();
+    let disk = reference.disk("fitted").unwrap();
+    let problem = reference.problem("fitted").unwrap();
+    let evidence = problem.evidence();
+    let [rows, cols] = evidence.scan_shape();
+    let (det_rows, det_cols) = reference.pattern_sum.dim();
+    let mut frames = Array4::<u16>::zeros((rows, cols, det_rows, det_cols));
+    let mut column = vec![0.0; rows * cols];
+    for (b, pixel) in disk.pixels.iter().enumerate() {
+        let [kr, kc] = pixel.map(|i| i as usize);
+        evidence.read_f64(b, &mut column);
+        for (i, count) in column.iter().enumerate() {
+            frames[[i / cols, i % cols, kr, kc]] = *count as u16;
+        }
+    }
+    let data = Data::empty("wpo64.h5");
+    ssb_io::write::write_acquisition(
+        &data.file,
+        ssb_io::write::AcquisitionLayout::Plain,
+        frames.view(),
+        &reference.calibration,
+        &ssb::Control::default(),
+    )
+    .unwrap();
+    let fit = |backend: &str| {
+        let out = data.path(&format!("{backend}.h5"));
+        done(
+            "fit",
+            &data.file,
+            &["-o", out.to_str().unwrap(), "--backend", backend],
+        )
+    };
+    let (cpu, gpu) = (fit("cpu"), fit("vulkan"));
+    assert_eq!(cpu["bf_active"], disk.pixels.len());
+    let number = |v: &serde_json::Value, key: &str| v[key].as_f64().unwrap();
+    let gap = number(&gpu, "loss") / number(&cpu, "loss") - 1.0;
+    assert!(gap.abs() < 1e-5, "{gap:e}");
+    for key in ["C10_nm", "C12_nm"] {
+        let (a, b) = (number(&gpu["best"], key), number(&cpu["best"], key));
+        assert!((a - b).abs() < 0.1, "{key}: {a} {b}");
+    }
+    // The truth is C10 15 nm, C12 6 nm.
+    assert!((number(&gpu["best"], "C10_nm") - 15.0).abs() < 0.5, "{gpu}");
+}

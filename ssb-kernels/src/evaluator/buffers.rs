@@ -63,7 +63,7 @@ impl Buffers {
             row_degenerate: floats(most * plan.pack),
             column_degenerate: floats(most * plan.slots[0] * column_tiles),
             sums: floats(most * plan.sets * plan.slots[1] * points),
-            squares: floats(most * plan.sets * plan.slots[1] * row_tiles),
+            squares: floats(most * plan.square_sets * plan.slots[1] * row_tiles),
             total: floats(most * points),
             total_squares: floats(most * total_cubes(points)),
             spectrum: floats(

@@ -67,9 +67,20 @@ impl<R: Runtime> Pack<'_, R> {
         u32::from(self.before > 0)
     }
 
-    /// Whether an earlier pack of this pass left sums in this pack's set of images.
+    /// Whether an earlier pack of this pass left sums in this pack's set of images (bit 0), and in its set of
+    /// squares (bit 1).
     pub(crate) fn again_in_set(&self) -> u32 {
         u32::from(self.before >= self.plan.sets)
+            + 2 * u32::from(self.before >= self.plan.square_sets)
+    }
+
+    /// The set of squares that this pack adds to.
+    pub(crate) fn square_set(&self) -> u32 {
+        (self.before % self.plan.square_sets) as u32
+    }
+
+    pub(crate) fn square_sets(&self) -> u32 {
+        self.plan.square_sets as u32
     }
 
     /// The set of images that this pack adds to.

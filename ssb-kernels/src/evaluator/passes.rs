@@ -124,7 +124,8 @@ impl<R: Runtime> KernelEvaluator<R> {
         };
         let tiles = self.plan.tiles();
         let column_share = self.plan.slots[0] * tiles[0];
-        let square_share = self.plan.sets * self.plan.slots[1] * tiles[1];
+        let square_share = self.plan.square_sets * self.plan.slots[1] * tiles[1];
+        let square_images = passed.packs.min(self.plan.square_sets) * self.plan.slots[1];
         Ok(totals
             .into_iter()
             .enumerate()
@@ -134,7 +135,7 @@ impl<R: Runtime> KernelEvaluator<R> {
                     + total(&of_rows[..passed.widest.min(of_rows.len())]);
                 let sums = PhaseSums {
                     scan_shape: self.geometry.scan_shape,
-                    squares_rad2: total(&squares[m * square_share..][..images * tiles[1]]),
+                    squares_rad2: total(&squares[m * square_share..][..square_images * tiles[1]]),
                     degenerate: degenerate as u64,
                     supported: self.frame.supported,
                     bf_pixels: self.info.bf_pixels,

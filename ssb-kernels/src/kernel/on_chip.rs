@@ -53,8 +53,9 @@ impl PlanePass {
 }
 
 /// Sums of phases and their squares over every BF pixel of a slot (first axis of cubes), candidates along the
-/// second: sums to `[candidate][set][slot][row][column]`, squares to `[candidate][set][slot]`, added to those of earlier
-/// packs of the set when `again`; degenerate points to `[candidate][slot]`, added to earlier ones when `further`.
+/// second: sums to `[candidate][set][slot][row][column]`, squares to `[candidate][square set][slot]`, added to those of
+/// earlier packs of the set when bit 0 (sums) or 1 (squares) of `again` is set; degenerate points to `[candidate][slot]`, added
+/// to earlier ones when `further`.
 #[cube(launch_unchecked)]
 pub(crate) fn plane_moments(
     g: &Array<C32>,
@@ -72,6 +73,8 @@ pub(crate) fn plane_moments(
     further: u32,
     set: u32,
     sets: u32,
+    square_set: u32,
+    square_sets: u32,
     pairs_per_candidate: u32,
     #[comptime] pass: PlanePass,
 ) {
@@ -289,9 +292,9 @@ pub(crate) fn plane_moments(
                             lower[slot] += b;
                         } else {
                             let at = image + row * cols + col;
-                            sums[at] = select(later == 1, sums[at], 0.0) + a;
+                            sums[at] = select(later & 1 == 1, sums[at], 0.0) + a;
                             if both {
-                                sums[at + cols] = select(later == 1, sums[at + cols], 0.0) + b;
+                                sums[at + cols] = select(later & 1 == 1, sums[at + cols], 0.0) + b;
                             }
                         }
                     }
@@ -313,15 +316,16 @@ pub(crate) fn plane_moments(
                 let col = output_index(row_unit, t, k, comptime!(row_line.clone()));
                 if !row_spare && row < rows && col < cols {
                     let at = image + row * cols + col;
-                    sums[at] = select(again == 1, sums[at], 0.0) + upper[slot];
+                    sums[at] = select(again & 1 == 1, sums[at], 0.0) + upper[slot];
                     if row + 1 < rows {
-                        sums[at + cols] = select(again == 1, sums[at + cols], 0.0) + lower[slot];
+                        sums[at + cols] =
+                            select(again & 1 == 1, sums[at + cols], 0.0) + lower[slot];
                     }
                 }
             }
         }
     }
-    if comptime!(!held) && CUBE_POS_X >= pixels && again == 0 {
+    if comptime!(!held) && CUBE_POS_X >= pixels && again & 1 == 0 {
         // A slot without a BF pixel leaves an image of zeros.
         let mut cell = UNIT_POS as usize;
         while cell < comptime!(rows * cols) {
@@ -333,7 +337,9 @@ pub(crate) fn plane_moments(
     let all_found = sum_of_cube(&mut shared, found, comptime!(pass.units()));
     if UNIT_POS == 0 {
         let at = candidate * slots + CUBE_POS_X as usize;
-        squares[place_of_set] = select(again == 1, squares[place_of_set], 0.0) + all_squares;
+        let set = candidate * square_sets as usize + square_set as usize;
+        let which = set * slots + CUBE_POS_X as usize;
+        squares[which] = select(again & 2 == 2, squares[which], 0.0) + all_squares;
         degenerate[at] = select(further == 1, degenerate[at], 0.0) + all_found;
     }
 }

@@ -33,8 +33,8 @@ impl RowPass {
 
 /// Transforms the rows of the pack's BF pixels and sums phases and their squares: a cube takes `lines`
 /// pairs of rows of every BF pixel of its slot (second axis of cubes), candidates along the third. Sums
-/// go to `[candidate][set][slot][row][column]`, squares to `[candidate][set][slot][tile]`, added to those of earlier
-/// packs of the set when `again`. `over_cols` holds the Nyquist row's real term, `cols` values for each candidate and BF
+/// go to `[candidate][set][slot][row][column]`, squares to `[candidate][square set][slot][tile]`, added to those of earlier
+/// packs of the set when bit 0 (sums) or 1 (squares) of `again` is set. `over_cols` holds the Nyquist row's real term, `cols` values for each candidate and BF
 /// pixel; `dc` is that of G.
 #[cube(launch_unchecked)]
 pub(crate) fn row_moments(
@@ -47,6 +47,8 @@ pub(crate) fn row_moments(
     again: u32,
     set: u32,
     sets: u32,
+    square_set: u32,
+    square_sets: u32,
     rows: u32,
     #[comptime] pass: RowPass,
 ) {
@@ -159,10 +161,10 @@ pub(crate) fn row_moments(
             let slot = comptime!(t * plan.radices[last] + k);
             let col = output_index(unit, t, k, comptime!(plan.clone()));
             if active && col < cols {
-                let before = select(again == 1, sums[image + col], 0.0);
+                let before = select(again & 1 == 1, sums[image + col], 0.0);
                 sums[image + col] = before + upper[slot];
                 if both {
-                    let before = select(again == 1, sums[image + cols + col], 0.0);
+                    let before = select(again & 1 == 1, sums[image + cols + col], 0.0);
                     sums[image + cols + col] = before + lower[slot];
                 }
             }
@@ -170,10 +172,10 @@ pub(crate) fn row_moments(
     }
     let total = sum_of_cube(&mut shared, square, comptime!(pass.units()));
     if UNIT_POS == 0 {
-        let which = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize)
-            * CUBE_COUNT_X as usize
-            + CUBE_POS_X as usize;
-        let before = select(again == 1, squares[which], 0.0);
+        let set = candidate * square_sets as usize + square_set as usize;
+        let which =
+            (set * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
+        let before = select(again & 2 == 2, squares[which], 0.0);
         squares[which] = before + total;
     }
 }

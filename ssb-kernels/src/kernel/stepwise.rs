@@ -104,6 +104,8 @@ pub(crate) fn phase_moments(
     again: u32,
     set: u32,
     sets: u32,
+    square_set: u32,
+    square_sets: u32,
     rows: u32,
     cols: u32,
     lines: u32,
@@ -145,16 +147,16 @@ pub(crate) fn phase_moments(
             * rows
             * cols
             + cell;
-        let before = select(again == 1, sums[at], 0.0);
+        let before = select(again & 1 == 1, sums[at], 0.0);
         sums[at] = before + sum;
         cell += units;
     }
     let total = sum_of_cube(&mut shared, square, units);
     if UNIT_POS == 0 {
-        let which = ((candidate * sets as usize + set as usize) * slots + CUBE_POS_Y as usize)
-            * CUBE_COUNT_X as usize
-            + CUBE_POS_X as usize;
-        let before = select(again == 1, squares[which], 0.0);
+        let set = candidate * square_sets as usize + square_set as usize;
+        let which =
+            (set * slots + CUBE_POS_Y as usize) * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
+        let before = select(again & 2 == 2, squares[which], 0.0);
         squares[which] = before + total;
     }
 }

@@ -52,6 +52,8 @@ pub struct Arrangement {
     pub(crate) slots: [usize; 3],
     /// Sets of images that packs add to in turn: each stays a short float32 sum.
     pub(crate) sets: usize,
+    /// Sets of squares likewise.
+    pub(crate) square_sets: usize,
     /// Dispatches of packs between two waits for the device.
     pub(crate) depth: usize,
     /// G stays on the device; otherwise it is made anew from the counts, one buffer at a time.
@@ -204,7 +206,11 @@ impl Arrangement {
         let points = scan.points() as u64;
         let packs = stored.div_ceil(pack);
         let sets = sets(packs, 4 * points * most * slots[1] as u64);
+        // Squares of many packs in one float32 value would round the loss by up to 1e-7.
+        let square_set_bytes = 4 * most * (slots[1] * row_tiles) as u64;
+        let square_sets = packs.clamp(1, ((4 << 20) / square_set_bytes).max(1) as usize);
         let sums = 4 * points * most * ((sets * slots[1]) as u64 + 1)
+            + square_set_bytes * square_sets as u64
             + 12 * slots[2] as u64 * scan.plane() as u64
             + 8 * pack as u64 * most * scan.half() as u64
             + 4 * pack as u64 * most * scan.cols as u64;
@@ -253,6 +259,7 @@ impl Arrangement {
             upload,
             slots,
             sets,
+            square_sets,
             depth: depth as usize,
             resident,
             intermediate_moves,

@@ -147,6 +147,8 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         pack.again(),
         pack.set(),
         pack.sets(),
+        pack.square_set(),
+        pack.square_sets(),
         pack.pairs_per_candidate(),
         pass,
     );

@@ -109,6 +109,8 @@ pub(super) fn run<R: Runtime>(pack: &Pack<'_, R>) -> Result<(), Error> {
         pack.again_in_set(),
         pack.set(),
         pack.sets(),
+        pack.square_set(),
+        pack.square_sets(),
         rows,
         cols,
         plan.rows.lines as u32,

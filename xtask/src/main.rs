@@ -35,19 +35,23 @@ fn kernels(arguments: &[String]) -> ExitCode {
 #[cfg(not(feature = "kernels"))]
 fn kernels(arguments: &[String]) -> ExitCode {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // Asked before the file is replaced.
+    let program = std::env::current_exe();
     let status = std::process::Command::new(cargo)
-        .args([
-            "run",
-            "--quiet",
-            "--package",
-            "xtask",
-            "--features",
-            "kernels",
-            "--",
-            "kernels",
-        ])
-        .args(arguments)
+        .args(["build", "--quiet", "--workspace", "--bin", "xtask"])
+        .args(["--features", "xtask/kernels"])
         .status();
+    // The whole workspace is selected so that its dependencies are those of the tests; the program of this
+    // name is now the one with the kernels.
+    let built = status.is_ok_and(|status| status.success());
+    let status = match program {
+        Ok(program) if built => std::process::Command::new(program)
+            .arg("kernels")
+            .args(arguments)
+            .status(),
+        Ok(_) => return ExitCode::FAILURE,
+        Err(error) => Err(error),
+    };
     match status.map(|status| status.code()) {
         Ok(Some(code)) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
         Ok(None) => ExitCode::FAILURE,

@@ -3,6 +3,11 @@
 //! `Gamma = A(k) exp(i (a+b)/2) [(W_m - W_p) cos d + i (W_m + W_p) sin d]`; the result is `S = -i C`, the
 //! spectrum of the real image `s_b` of section 2. Tables: see `layout`.
 
+#![allow(
+    clippy::reversed_empty_ranges,
+    reason = "the loop over own terms is empty until one is registered"
+)]
+
 use cubecl::prelude::*;
 
 use super::C32;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bad_input;
+mod bad_output;
 #[cfg(unix)]
 mod cancel;
 #[cfg(feature = "gpu")]

@@ -3,9 +3,10 @@
 
 use crate::IoError;
 use crate::codec::Scratch;
+use crate::grid::Grid;
 use crate::options::ScanOrder;
 use crate::sample_type::SampleKind;
-use crate::stored_array::{BlockError, Grid, StoredArray};
+use crate::stored_array::{BlockError, StoredArray};
 
 /// Decoded bytes that one piece of work aims at.
 const WORK_BYTES: usize = 1 << 20;
@@ -35,6 +36,18 @@ impl Piece {
         Self {
             frame_axes: (rank.saturating_sub(4)..rank - 2).collect(),
             det_axes: [rank - 2, rank - 1],
+            skip: 0,
+            frames,
+            array,
+        }
+    }
+
+    /// Every frame of an array with the axes as told.
+    pub(crate) fn along(array: StoredArray, frame_axes: &[usize], det_axes: [usize; 2]) -> Self {
+        let frames = frame_axes.iter().map(|a| array.shape()[*a]).product();
+        Self {
+            frame_axes: frame_axes.to_vec(),
+            det_axes,
             skip: 0,
             frames,
             array,

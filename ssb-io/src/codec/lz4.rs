@@ -74,7 +74,7 @@ pub(crate) fn decode_block(input: &[u8], out: &mut [u8]) -> Result<(), String> {
 }
 
 /// Copies `length` bytes from `offset` before `at`; the ranges may overlap.
-fn copy_match(out: &mut [u8], at: usize, offset: usize, length: usize) {
+pub(super) fn copy_match(out: &mut [u8], at: usize, offset: usize, length: usize) {
     let start = at - offset;
     if offset == 1 {
         let byte = out[start];

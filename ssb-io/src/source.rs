@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use ssb_core::ndarray::Array2;
 use ssb_core::{CalibrationHints, Control, Evidence, Sourced};
 
 use crate::IoError;
+use crate::codec::Scratch;
 use crate::counts::{Counts, counts};
 use crate::error::Fault;
 use crate::format::{self, Found};
@@ -350,6 +352,35 @@ impl Source {
         let columns =
             with_sample!(self.stack.kind(), T => gather::<T>(&self.stack, &stored, control))?;
         Ok(Evidence::new([rows, cols], columns)?)
+    }
+
+    /// Reads and decodes every chunk that holds a used frame, on all threads, and drops the samples: what
+    /// one pass over the data costs.
+    ///
+    /// # Returns
+    /// Bytes of the decoded samples.
+    ///
+    /// # Errors
+    /// Cancelled, or a chunk that does not read.
+    pub fn decode_pass(&self, control: &Control) -> Result<u64, IoError> {
+        let bytes = self.stack.kind().bytes() as u64;
+        let samples: Result<Vec<u64>, IoError> = self
+            .stack
+            .work()
+            .par_iter()
+            .map_init(Scratch::default, |scratch, work| {
+                control.check()?;
+                let tile = &self.stack.tiles()[work.tile];
+                let pixels = (tile.shape[0] * tile.shape[1]) as u64;
+                let mut samples = 0;
+                for (at, frames) in self.stack.blocks(work) {
+                    self.stack.read(work, &at, &frames, scratch)?;
+                    samples += frames.len() as u64 * pixels;
+                }
+                Ok(samples)
+            })
+            .collect();
+        Ok(samples?.iter().sum::<u64>() * bytes)
     }
 
     /// Sum, largest value and SHA-256 of all used frames as decoded: masked pixels as stored, the

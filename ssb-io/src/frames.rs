@@ -145,6 +145,13 @@ pub(crate) struct Work {
     cells: usize,
 }
 
+impl Work {
+    /// Whether two pieces of work are tiles of the same frames.
+    pub(crate) fn same_frames(&self, other: &Self) -> bool {
+        self.piece == other.piece && self.first_cell == other.first_cell
+    }
+}
+
 /// A used frame inside a decoded block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FrameAt {
@@ -230,6 +237,21 @@ impl Stack {
 
     pub(crate) fn tiles(&self) -> &[Tile] {
         &self.tiles
+    }
+
+    /// Frames of the largest piece of work.
+    pub(crate) fn work_frames(&self) -> usize {
+        let frames = |w: &Work| {
+            let piece = &self.pieces[w.piece];
+            let block = piece.array.block();
+            w.cells
+                * piece
+                    .frame_axes
+                    .iter()
+                    .map(|a| block[*a])
+                    .product::<usize>()
+        };
+        self.work.iter().map(frames).max().unwrap_or(0)
     }
 
     /// All work, in the order of the frames.

@@ -5,6 +5,7 @@
 //! block, never the whole array.
 
 mod codec;
+mod columns;
 mod counts;
 mod error;
 mod folder;
@@ -13,11 +14,17 @@ mod frames;
 mod gather;
 mod grid;
 mod hdf5;
+#[cfg(feature = "libhdf5")]
+pub mod libhdf5;
+mod load_plan;
 mod mean;
+mod mean_pattern;
 pub mod npy;
+mod one_pass;
 mod options;
 mod orientation;
 mod positioned_file;
+mod reading;
 mod records;
 pub mod result;
 mod sample_type;
@@ -29,5 +36,8 @@ pub mod write;
 
 pub use counts::{Counts, CountsSum};
 pub use error::{Fault, IoError};
+pub use load_plan::LoadPlan;
+pub use mean_pattern::MeanPattern;
 pub use options::{MaskChoice, OpenOptions, ScanOrder};
-pub use source::{MeanPattern, Source, open};
+pub use reading::GuessedColumns;
+pub use source::{Source, open};

@@ -7,7 +7,7 @@ use ssb_core::ndarray::Array2;
 
 use crate::IoError;
 use crate::codec::Scratch;
-use crate::frames::{Stack, Tile, Work};
+use crate::frames::{FrameAt, Stack, Tile, Work};
 use crate::sample_type::{PART_FRAMES, Stored, Total};
 
 /// Pieces of work between two reports.
@@ -20,10 +20,12 @@ pub(crate) struct Sums {
     pub(crate) max: Array2<f64>,
     /// NaN and infinities of each pixel.
     pub(crate) non_finite: Array2<u64>,
+    /// Pixels times frames added so far.
+    area: usize,
 }
 
 /// What one piece of work yields for its tile, in row-major order.
-struct Part<T> {
+pub(crate) struct Part<T> {
     tile: usize,
     totals: Vec<Total>,
     max: Vec<T>,
@@ -31,22 +33,50 @@ struct Part<T> {
     frames: usize,
 }
 
-/// Sums every pixel over the used frames. Parts are added in the order of the frames, so a result
-/// does not depend on the number of threads.
+impl Sums {
+    pub(crate) fn new(stack: &Stack) -> Self {
+        let [rows, cols] = stack.det_shape();
+        Self {
+            totals: Array2::default((rows, cols)),
+            max: Array2::from_elem((rows, cols), f64::NEG_INFINITY),
+            non_finite: Array2::zeros((rows, cols)),
+            area: 0,
+        }
+    }
+
+    /// Adds what pieces of work yielded, in their order.
+    pub(crate) fn add<'a, T: Stored>(
+        &mut self,
+        stack: &Stack,
+        parts: impl IntoIterator<Item = &'a Part<T>>,
+    ) {
+        for part in parts {
+            let tile = &stack.tiles()[part.tile];
+            merge(self, tile, part);
+            self.area += part.frames * tile.shape[0] * tile.shape[1];
+        }
+    }
+
+    /// Whole frames added so far.
+    pub(crate) fn frames(&self) -> u64 {
+        (self.area / self.totals.len().max(1)) as u64
+    }
+}
+
+/// Sums every pixel over the used frames of some of the work (all of it, or a sample). Parts are added
+/// in the order of the frames, so a result does not depend on the number of threads.
 ///
 /// # Errors
 /// Cancelled, or a chunk that does not read.
-pub(crate) fn sums<T: Stored>(stack: &Stack, control: &Control) -> Result<Sums, IoError> {
-    let [rows, cols] = stack.det_shape();
-    let mut sums = Sums {
-        totals: Array2::default((rows, cols)),
-        max: Array2::from_elem((rows, cols), f64::NEG_INFINITY),
-        non_finite: Array2::zeros((rows, cols)),
-    };
+pub(crate) fn sums<T: Stored>(
+    stack: &Stack,
+    work: &[Work],
+    control: &Control,
+) -> Result<Sums, IoError> {
+    let mut sums = Sums::new(stack);
     let [scan_rows, scan_cols] = stack.scan().shape;
     let total = (scan_rows * scan_cols) as u64;
-    let mut area = 0;
-    for batch in stack.work().chunks(BATCH) {
+    for batch in work.chunks(BATCH) {
         control.check()?;
         let parts: Vec<Part<T>> = batch
             .par_iter()
@@ -55,13 +85,8 @@ pub(crate) fn sums<T: Stored>(stack: &Stack, control: &Control) -> Result<Sums, 
                 one(stack, work, scratch)
             })
             .collect::<Result<_, IoError>>()?;
-        for part in &parts {
-            let tile = &stack.tiles()[part.tile];
-            merge(&mut sums, tile, part);
-            area += part.frames * tile.shape[0] * tile.shape[1];
-        }
-        let done = area / (rows * cols).max(1);
-        control.report("mean pattern", (done as u64).min(total), total);
+        sums.add(stack, &parts);
+        control.report("mean pattern", sums.frames().min(total), total);
     }
     Ok(sums)
 }
@@ -84,41 +109,69 @@ fn merge<T: Stored>(sums: &mut Sums, tile: &Tile, part: &Part<T>) {
     }
 }
 
-fn one<T: Stored>(stack: &Stack, work: &Work, scratch: &mut Scratch) -> Result<Part<T>, IoError> {
-    let tile = &stack.tiles()[work.tile];
-    let pixels = tile.shape[0] * tile.shape[1];
-    let mut sums = vec![T::Part::default(); pixels];
-    let mut part = Part {
-        tile: work.tile,
-        totals: vec![Total::default(); pixels],
-        max: Vec::new(),
-        non_finite: Vec::new(),
-        frames: 0,
-    };
-    let mut pending = 0;
-    let mut bad = vec![0; if T::MAX.is_none() { pixels } else { 0 }];
-    for (at, frames) in stack.blocks(work) {
-        stack.read(work, &at, &frames, scratch)?;
-        for frame in &frames {
-            if pending == PART_FRAMES {
-                flush::<T>(&mut sums, &mut part.totals);
-                pending = 0;
+/// The sums over one piece of work, while its frames come in.
+pub(crate) struct Summing<T: Stored> {
+    tile: Tile,
+    sums: Vec<T::Part>,
+    part: Part<T>,
+    pending: usize,
+    bad: Vec<u64>,
+}
+
+impl<T: Stored> Summing<T> {
+    pub(crate) fn new(stack: &Stack, work: &Work) -> Self {
+        let tile = stack.tiles()[work.tile];
+        let pixels = tile.shape[0] * tile.shape[1];
+        Self {
+            tile,
+            sums: vec![T::Part::default(); pixels],
+            part: Part {
+                tile: work.tile,
+                totals: vec![Total::default(); pixels],
+                max: Vec::new(),
+                non_finite: Vec::new(),
+                frames: 0,
+            },
+            pending: 0,
+            bad: vec![0; if T::MAX.is_none() { pixels } else { 0 }],
+        }
+    }
+
+    /// Adds the frames of a decoded block.
+    pub(crate) fn add(&mut self, frames: &[FrameAt], data: &[u8]) {
+        for frame in frames {
+            if self.pending == PART_FRAMES {
+                flush::<T>(&mut self.sums, &mut self.part.totals);
+                self.pending = 0;
             }
-            pending += 1;
+            self.pending += 1;
             add_frame(
-                tile,
+                &self.tile,
                 frame.offset,
-                &scratch.chunk,
-                &mut sums,
-                &mut part.max,
-                &mut bad,
+                data,
+                &mut self.sums,
+                &mut self.part.max,
+                &mut self.bad,
             );
         }
-        part.frames += frames.len();
+        self.part.frames += frames.len();
     }
-    flush::<T>(&mut sums, &mut part.totals);
-    part.non_finite = (0..bad.len()).zip(bad).filter(|b| b.1 > 0).collect();
-    Ok(part)
+
+    pub(crate) fn finish(mut self) -> Part<T> {
+        flush::<T>(&mut self.sums, &mut self.part.totals);
+        let bad = (0..self.bad.len()).zip(self.bad);
+        self.part.non_finite = bad.filter(|b| b.1 > 0).collect();
+        self.part
+    }
+}
+
+fn one<T: Stored>(stack: &Stack, work: &Work, scratch: &mut Scratch) -> Result<Part<T>, IoError> {
+    let mut summing = Summing::<T>::new(stack, work);
+    for (at, frames) in stack.blocks(work) {
+        stack.read(work, &at, &frames, scratch)?;
+        summing.add(&frames, &scratch.chunk);
+    }
+    Ok(summing.finish())
 }
 
 fn flush<T: Stored>(sums: &mut [T::Part], totals: &mut [Total]) {

@@ -143,6 +143,14 @@ impl SampleKind {
         })
     }
 
+    /// The kind of a NumPy name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        use SampleKind::{F32, F64, I8, I16, I32, U8, U16, U32};
+        [U8, U16, U32, I8, I16, I32, F32, F64]
+            .into_iter()
+            .find(|kind| kind.dtype() == name)
+    }
+
     /// NumPy's name.
     pub(crate) fn dtype(self) -> &'static str {
         with_sample!(self, T => <T as Sample>::DTYPE)

@@ -168,6 +168,14 @@ impl StoredArray {
         &self.shape
     }
 
+    /// Where contiguous data begin.
+    pub(crate) fn contiguous(&self) -> Option<u64> {
+        match self.place {
+            Place::Contiguous { address } => Some(address),
+            _ => None,
+        }
+    }
+
     /// Shape of a block; blocks at the far edges may be cut.
     pub(crate) fn block(&self) -> &[usize] {
         &self.block

@@ -82,7 +82,7 @@ impl Bitshuffle {
         let whole = out.len() / element / 8 * 8 * element;
         let (blocks, leftover) = out.split_at_mut(whole);
         let block_bytes = block.saturating_mul(element).min(whole.max(1));
-        scratch.resize(block_bytes, 0);
+        scratch.resize(block_bytes + lz4::SLACK, 0);
         for target in blocks.chunks_mut(block_bytes) {
             rest = match self.packing {
                 Packing::None => {
@@ -93,15 +93,14 @@ impl Bitshuffle {
                 Packing::Lz4 | Packing::Zstd => {
                     let (length, after) =
                         lz4::split_u32(rest).ok_or("a block length is cut short")?;
-                    let (packed, after) = split(after, length as usize)?;
-                    let planes = &mut scratch[..target.len()];
+                    let (packed, following) = split(after, length as usize)?;
                     if self.packing == Packing::Zstd {
-                        zstd.decode(packed, planes)?;
+                        zstd.decode(packed, &mut scratch[..target.len()])?;
                     } else {
-                        lz4::decode_block(packed, planes)?;
+                        lz4::decode_within(after, packed.len(), scratch, target.len())?;
                     }
-                    untranspose(planes, element, target);
-                    after
+                    untranspose(&scratch[..target.len()], element, target);
+                    following
                 }
             };
         }

@@ -2,6 +2,7 @@
 
 mod abtem;
 mod berkeley;
+mod companion;
 mod dectris;
 mod emd_axes;
 mod empad;
@@ -28,6 +29,7 @@ use ssb_core::ndarray::Array2;
 use ssb_core::{CalibrationHints, Sourced};
 
 use crate::IoError;
+use crate::columns::Companion;
 use crate::error::Fault;
 use crate::frames::Piece;
 use crate::hdf5::Container;
@@ -49,6 +51,7 @@ pub(crate) struct Format {
 /// Every layout, the specific ones before the general ones.
 pub(crate) static FORMATS: &[Format] = &[
     npy::FORMAT,
+    companion::FORMAT,
     merlin::FORMAT,
     empad::FORMAT,
     zarr::FORMAT,
@@ -103,6 +106,8 @@ pub(crate) struct Found {
     /// Good pixels of the stored detector, and where that is said.
     pub(crate) mask: Option<Sourced<Array2<bool>>>,
     pub(crate) warnings: Vec<String>,
+    /// Columns instead of pieces.
+    pub(crate) companion: Option<Companion>,
 }
 
 impl Found {
@@ -121,6 +126,7 @@ impl Found {
             metadata: Vec::new(),
             mask: None,
             warnings: Vec::new(),
+            companion: None,
         }
     }
 

@@ -8,20 +8,20 @@ use ssb_core::ndarray::Array2;
 use ssb_core::{Columns, Control};
 
 use crate::IoError;
-use crate::codec::Scratch;
+use crate::codec::Pool;
 use crate::error::Fault;
-use crate::frames::{FrameAt, Stack, Work};
+use crate::frame_groups::{Frame, Reader};
+use crate::frames::{Stack, Work};
 use crate::sample_type::Stored;
+use crate::tile_pixels::{TilePixels, transpose};
 
 /// Pieces of work decoded between two writes into the columns, at most.
 pub(crate) const BATCH: usize = 32;
 /// Gathered bytes between two writes into the columns, at most, unless one piece of work for each
 /// thread holds more.
 const BATCH_BYTES: usize = 64 << 20;
-/// Bytes of frames gathered together: writes are runs of neighbours, reads stay in the first cache.
-const RUN_BYTES: usize = 32 << 10;
-
 /// What one piece of work yields: `values[p * positions.len() + f]`.
+#[derive(Default)]
 pub(crate) struct Gathered<T> {
     tile: usize,
     positions: Vec<usize>,
@@ -29,9 +29,6 @@ pub(crate) struct Gathered<T> {
     consecutive: bool,
     values: Vec<T>,
 }
-
-/// The chosen pixels of one tile: `(column, element offset in a block)`.
-pub(crate) type TilePixels = Vec<(usize, usize)>;
 
 /// Columns `[B, R * C]` of stored detector pixels.
 ///
@@ -49,19 +46,33 @@ pub(crate) fn gather<T: Stored>(
     let work: Vec<Work> = stack
         .work()
         .iter()
-        .filter(|w| !tiles[w.tile].is_empty())
+        .filter(|w| tiles[w.tile].len > 0)
         .copied()
         .collect();
     let size = batch_work(stack, pixels.len(), T::BYTES);
+    let mut slots: Vec<Gathering<T>> = Vec::new();
+    slots.resize_with(size, Gathering::default);
+    let readers = Pool::<Reader>::default();
     for (i, batch) in work.chunks(size).enumerate() {
         control.check()?;
-        let gathered: Vec<Gathered<T>> = batch
-            .par_iter()
-            .map_init(Scratch::default, |scratch, work| {
+        let slots = &mut slots[..batch.len()];
+        slots
+            .par_iter_mut()
+            .zip(batch)
+            .try_for_each(|(slot, work)| {
                 control.check()?;
-                one(stack, work, &tiles[work.tile], pixels, scratch)
-            })
-            .collect::<Result<_, IoError>>()?;
+                let pixels_here = &tiles[work.tile];
+                let blocks = stack.blocks(work);
+                let count: usize = blocks.iter().map(|b| b.1.len()).sum();
+                slot.begin(work, pixels_here, count);
+                readers.with(|reader| {
+                    reader.each_group(stack, work, &blocks, T::BYTES, |frames| {
+                        slot.add(pixels_here, frames);
+                    })
+                })?;
+                check_finite(stack, slot.finish(), pixels_here, pixels)
+            })?;
+        let gathered: Vec<&Gathered<T>> = slots.iter().map(Gathering::gathered).collect();
         write(&gathered, &tiles, &mut columns, points);
         let share = (i * size + batch.len()) as u64 * points as u64 / work.len() as u64;
         control.report("bright-field columns", share, points as u64);
@@ -83,17 +94,7 @@ pub(crate) fn tile_pixels(stack: &Stack, pixels: &[[usize; 2]]) -> Vec<TilePixel
     stack
         .tiles()
         .iter()
-        .map(|tile| {
-            let inside = |[r, c]: [usize; 2]| {
-                let at = [r.checked_sub(tile.start[0])?, c.checked_sub(tile.start[1])?];
-                let in_tile = at[0] < tile.shape[0] && at[1] < tile.shape[1];
-                in_tile.then(|| at[0] * tile.strides[0] + at[1] * tile.strides[1])
-            };
-            let numbered = pixels.iter().enumerate();
-            numbered
-                .filter_map(|(b, p)| Some((b, inside(*p)?)))
-                .collect()
-        })
+        .map(|tile| TilePixels::new(tile, pixels))
         .collect()
 }
 
@@ -109,96 +110,85 @@ pub(crate) fn allocate<T: Stored>(
 
 /// Room for `b` columns of a file.
 pub(crate) fn reserve<T: Stored>(file: &Path, b: usize, points: usize) -> Result<Vec<T>, IoError> {
-    let mut columns: Vec<T> = Vec::new();
     let len = b.checked_mul(points);
-    let reserved = len.map(|len| columns.try_reserve_exact(len));
-    match (len, reserved) {
-        (Some(len), Some(Ok(()))) => columns.resize(len, T::default()),
-        _ => {
-            return Err(IoError::OutOfMemory(
-                Fault::of(file)
-                    .expected(format!("memory for {b} columns of {points} samples"))
-                    .found("less")
-                    .action("use fewer bright-field pixels"),
-            ));
-        }
+    // Whether there is room is asked first; zeros then come from the system, page by page.
+    let room = len.map(|len| Vec::<T>::new().try_reserve_exact(len));
+    match (len, room) {
+        (Some(len), Some(Ok(()))) => Ok(vec![T::default(); len]),
+        _ => Err(IoError::OutOfMemory(
+            Fault::of(file)
+                .expected(format!("memory for {b} columns of {points} samples"))
+                .found("less")
+                .action("use fewer bright-field pixels"),
+        )),
     }
-    Ok(columns)
 }
 
-/// The chosen pixels over one piece of work, while its frames come in.
-pub(crate) struct Gathering<'a, T> {
-    pixels: &'a TilePixels,
+/// The chosen pixels over one piece of work, while its frames come in. Buffers are kept from one piece to
+/// the next.
+#[derive(Default)]
+pub(crate) struct Gathering<T> {
+    /// Chosen pixels of one run of frames, frame by frame.
+    run: Vec<T>,
     count: usize,
-    run_frames: usize,
     gathered: Gathered<T>,
 }
 
-impl<'a, T: Stored> Gathering<'a, T> {
-    /// For a piece of work with `count` used frames.
-    pub(crate) fn new(stack: &Stack, work: &Work, pixels: &'a TilePixels, count: usize) -> Self {
-        let tile = &stack.tiles()[work.tile];
-        let frame_bytes = tile.shape[0] * tile.shape[1] * T::BYTES;
-        Self {
-            pixels,
-            count,
-            run_frames: (RUN_BYTES / frame_bytes.max(1)).clamp(4, 64),
-            gathered: Gathered {
-                tile: work.tile,
-                positions: Vec::with_capacity(count),
-                consecutive: false,
-                values: vec![T::default(); pixels.len() * count],
-            },
-        }
+impl<T: Stored> Gathering<T> {
+    /// Begins a piece of work with `count` used frames.
+    pub(crate) fn begin(&mut self, work: &Work, pixels: &TilePixels, count: usize) {
+        self.count = count;
+        let gathered = &mut self.gathered;
+        gathered.tile = work.tile;
+        gathered.positions.clear();
+        // All of it is written before it is read.
+        gathered.values.resize(pixels.len * count, T::default());
     }
 
-    /// Takes the frames of a decoded block.
-    pub(crate) fn add(&mut self, frames: &[FrameAt], data: &[u8]) {
+    /// Takes a group of decoded frames.
+    pub(crate) fn add(&mut self, pixels: &TilePixels, frames: &[Frame<'_>]) {
         let Gathered {
             positions, values, ..
         } = &mut self.gathered;
-        for run in frames.chunks(self.run_frames) {
-            let first = positions.len();
-            for (p, (_, offset)) in self.pixels.iter().enumerate() {
-                let out = &mut values[p * self.count + first..][..run.len()];
-                for (value, frame) in out.iter_mut().zip(run) {
-                    let from = (frame.offset + offset) * T::BYTES;
-                    *value = T::decode(&data[from..from + T::BYTES]);
-                }
-            }
-            positions.extend(run.iter().map(|f| f.position));
+        let first = positions.len();
+        self.run.resize(pixels.len * frames.len(), T::default());
+        let compact = self.run.chunks_exact_mut(pixels.len.max(1));
+        for (frame, compact) in frames.iter().zip(compact) {
+            pixels.copy(frame.data, compact);
         }
+        transpose(&self.run, pixels.len, values, self.count, first);
+        positions.extend(frames.iter().map(|f| f.position));
     }
 
-    pub(crate) fn finish(mut self) -> Gathered<T> {
+    pub(crate) fn finish(&mut self) -> &Gathered<T> {
         let positions = &self.gathered.positions;
         self.gathered.consecutive = positions.windows(2).all(|p| p[0] + 1 == p[1]);
-        self.gathered
+        &self.gathered
+    }
+
+    pub(crate) fn gathered(&self) -> &Gathered<T> {
+        &self.gathered
     }
 }
 
-fn one<T: Stored>(
+/// The first value that is not a finite number.
+fn check_finite<T: Stored>(
     stack: &Stack,
-    work: &Work,
+    gathered: &Gathered<T>,
     pixels: &TilePixels,
     chosen: &[[usize; 2]],
-    scratch: &mut Scratch,
-) -> Result<Gathered<T>, IoError> {
-    let blocks = stack.blocks(work);
-    let count: usize = blocks.iter().map(|b| b.1.len()).sum();
-    let mut gathering = Gathering::<T>::new(stack, work, pixels, count);
-    for (at, frames) in &blocks {
-        stack.read(work, at, frames, scratch)?;
-        gathering.add(frames, &scratch.chunk);
+) -> Result<(), IoError> {
+    if T::MAX.is_some() {
+        return Ok(());
     }
-    let gathered = gathering.finish();
-    if T::MAX.is_none()
-        && let Some(i) = gathered.values.iter().position(|v| !v.finite())
-    {
-        let position = gathered.positions[i % count];
-        return Err(not_finite(stack, position, chosen[pixels[i / count].0]));
+    let count = gathered.positions.len();
+    match gathered.values.iter().position(|v| !v.finite()) {
+        Some(i) => {
+            let pixel = chosen[pixels.columns[i / count]];
+            Err(not_finite(stack, gathered.positions[i % count], pixel))
+        }
+        None => Ok(()),
     }
-    Ok(gathered)
 }
 
 /// The error for a count in the disk that is NaN or infinite.
@@ -221,7 +211,7 @@ pub(crate) fn not_finite(stack: &Stack, position: usize, pixel: [usize; 2]) -> I
 
 /// Writes what a batch holds into the columns.
 pub(crate) fn write<T: Stored>(
-    gathered: &[Gathered<T>],
+    gathered: &[&Gathered<T>],
     tiles: &[TilePixels],
     columns: &mut [T],
     points: usize,
@@ -232,13 +222,13 @@ pub(crate) fn write<T: Stored>(
 
 /// Writes what a batch holds of one column.
 fn write_column<T: Stored>(
-    gathered: &[Gathered<T>],
+    gathered: &[&Gathered<T>],
     tiles: &[TilePixels],
     b: usize,
     column: &mut [T],
 ) {
     for part in gathered {
-        let Ok(p) = tiles[part.tile].binary_search_by_key(&b, |t| t.0) else {
+        let Ok(p) = tiles[part.tile].columns.binary_search(&b) else {
             continue;
         };
         let count = part.positions.len();

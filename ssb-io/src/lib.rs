@@ -10,7 +10,10 @@ mod counts;
 mod error;
 mod folder;
 mod format;
+mod frame_groups;
 mod frames;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod gather;
 mod grid;
 mod hdf5;
@@ -31,6 +34,7 @@ mod sample_type;
 mod scan_shape;
 mod source;
 mod stored_array;
+mod tile_pixels;
 mod whole_array;
 pub mod write;
 

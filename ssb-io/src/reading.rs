@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use ssb_core::{Columns, Control, Evidence};
 
 use crate::IoError;
-use crate::codec::Scratch;
+use crate::codec::{Pool, Scratch};
 use crate::counts::{Counts, counts};
 use crate::error::Fault;
 use crate::gather::gather;
@@ -17,7 +17,9 @@ use crate::source::Source;
 /// Columns gathered on a guess, in their stored type, while the mean pattern was summed; see
 /// [`Source::mean_pattern_and_guess`].
 pub struct GuessedColumns {
+    /// Those of the guessed disk, then those around it, each in row-major order.
     pixels: Vec<[u32; 2]>,
+    core: usize,
     columns: AnyGuess,
 }
 
@@ -32,9 +34,10 @@ macro_rules! any_guess {
                 self,
                 source: &Source,
                 rows: &[usize],
+                core: usize,
                 pixels: &[[usize; 2]],
             ) -> Result<Columns, IoError> {
-                match self { $(Self::$variant(g) => g.keep(&source.stack, rows, pixels),)* }
+                match self { $(Self::$variant(g) => g.keep(&source.stack, rows, core, pixels),)* }
             }
         }
     };
@@ -82,26 +85,29 @@ impl Source {
         })
     }
 
-    /// The mean pattern as [`Source::mean_pattern`] gives it, and the columns of a guessed disk, with
-    /// every chunk read and decoded once. `pixels` are in row-major order.
+    /// The mean pattern as [`Source::mean_pattern`] gives it, and the columns of a guessed disk and of
+    /// pixels around it (both in row-major order), with every chunk read and decoded once.
     ///
     /// # Errors
     /// As [`Source::gather`], but NaN and infinities are no errors yet.
     pub fn mean_pattern_and_guess(
         &self,
-        pixels: &[[u32; 2]],
+        disk: &[[u32; 2]],
+        around: &[[u32; 2]],
         control: &Control,
     ) -> Result<(MeanPattern, GuessedColumns), IoError> {
-        let stored = self.stored_pixels(pixels)?;
+        let pixels = [disk, around].concat();
+        let stored = self.stored_pixels(&pixels)?;
         with_sample!(self.stack.kind(), T => {
             let (sums, guess) = one_pass::sums_and_columns::<T>(&self.stack, &stored, control)?;
             let pattern = self.pattern_of::<T>(&sums, self.positions() as f64);
-            let guess = GuessedColumns { pixels: pixels.to_vec(), columns: guess.into() };
-            Ok((pattern, guess))
+            let core = disk.len();
+            Ok((pattern, GuessedColumns { pixels, core, columns: guess.into() }))
         })
     }
 
-    /// The columns of `pixels` out of guessed ones; `None` when the guess lacks one of them.
+    /// The columns of `pixels` (in row-major order) out of guessed ones; `None` when the guess lacks
+    /// one of them.
     ///
     /// # Errors
     /// [`IoError::NonFinite`] for NaN or infinity in a column.
@@ -110,15 +116,17 @@ impl Source {
         guess: GuessedColumns,
         pixels: &[[u32; 2]],
     ) -> Result<Option<Evidence>, IoError> {
-        let rows: Option<Vec<usize>> = pixels
-            .iter()
-            .map(|p| guess.pixels.binary_search(p).ok())
-            .collect();
-        let Some(rows) = rows.filter(|r| r.is_sorted()) else {
+        let (disk, around) = guess.pixels.split_at(guess.core);
+        let place = |p: &[u32; 2]| {
+            let behind = || around.binary_search(p).ok().map(|i| guess.core + i);
+            disk.binary_search(p).ok().or_else(behind)
+        };
+        let rows: Option<Vec<usize>> = pixels.iter().map(place).collect();
+        let Some(rows) = rows.filter(|_| pixels.is_sorted()) else {
             return Ok(None);
         };
         let stored = self.stored_pixels(pixels)?;
-        let columns = guess.columns.keep(self, &rows, &stored)?;
+        let columns = guess.columns.keep(self, &rows, guess.core, &stored)?;
         let [scan_rows, scan_cols, ..] = self.shape();
         Ok(Some(Evidence::new([scan_rows, scan_cols], columns)?))
     }
@@ -186,20 +194,23 @@ impl Source {
             return Ok(self.gather(pixels, control)?.columns().bytes());
         }
         let bytes = self.stack.kind().bytes() as u64;
+        let scratch = Pool::<Scratch>::default();
         let samples: Result<Vec<u64>, IoError> = self
             .stack
             .work()
             .par_iter()
-            .map_init(Scratch::default, |scratch, work| {
+            .map(|work| {
                 control.check()?;
                 let tile = &self.stack.tiles()[work.tile];
                 let pixels = (tile.shape[0] * tile.shape[1]) as u64;
                 let mut samples = 0;
-                for (at, frames) in self.stack.blocks(work) {
-                    self.stack.read(work, &at, &frames, scratch)?;
-                    samples += frames.len() as u64 * pixels;
-                }
-                Ok(samples)
+                scratch.with(|scratch| {
+                    for (at, frames) in self.stack.blocks(work) {
+                        self.stack.read(work, &at, &frames, scratch)?;
+                        samples += frames.len() as u64 * pixels;
+                    }
+                    Ok(samples)
+                })
             })
             .collect();
         Ok(samples?.iter().sum::<u64>() * bytes)

@@ -15,7 +15,7 @@ pub(crate) trait Stored: Sample + Default + PartialOrd {
     /// Whether the value is a finite number.
     fn finite(self) -> bool;
     /// Sums over at most [`PART_FRAMES`] frames, narrow for speed and still exact for integers.
-    type Part: Copy + Default + Send + AddAssign;
+    type Part: Copy + Default + Send + Sync + AddAssign;
     /// The value as a partial sum; NaN and infinity count as 0.
     fn part(self) -> Self::Part;
     /// Adds a partial sum to an exact one (integers) or to a float64.

@@ -27,15 +27,17 @@ fn update<'a, T: Copy + 'a, const N: usize>(
     values: impl IntoIterator<Item = &'a T>,
     bytes: impl Fn(T) -> [u8; N],
 ) {
-    let mut buffer = Vec::with_capacity(1 << 16);
+    let mut buffer = [[0; N]; 4096];
+    let mut filled = 0;
     for value in values {
-        buffer.extend(bytes(*value));
-        if buffer.len() >= 1 << 16 {
-            hash.update(&buffer);
-            buffer.clear();
+        buffer[filled] = bytes(*value);
+        filled += 1;
+        if filled == buffer.len() {
+            hash.update(buffer.as_flattened());
+            filled = 0;
         }
     }
-    hash.update(&buffer);
+    hash.update(buffer[..filled].as_flattened());
 }
 
 /// SHA-256 of the mean pattern and of every column, little-endian.
@@ -81,20 +83,34 @@ fn mask_record(source: &Source) -> Value {
 /// Pixels around a guessed disk that are gathered with it.
 const MARGIN_PX: f64 = 1.5;
 
-/// The pixels of a disk guessed from a sample of the frames, with a margin, in row-major order; `None`
-/// when there is nothing to guess from.
+/// Pixels of a guessed disk, and those around it.
+struct Guess {
+    disk: Vec<[u32; 2]>,
+    around: Vec<[u32; 2]>,
+}
+
+/// A disk guessed from a sample of the frames; `None` when there is nothing to guess from.
 fn guess(
     source: &Source,
     options: &AcquisitionOptions,
     control: &Control,
-) -> Result<Option<Vec<[u32; 2]>>, Error> {
+) -> Result<Option<Guess>, Error> {
     let Some(sample) = source.sampled_mean_pattern(control)? else {
         return Ok(None);
     };
-    let Ok(mut disk) = select_bf(sample.mean.view(), source.mask(), &options.disk) else {
+    let Ok(BfDisk {
+        center_px,
+        radius_px,
+        pixels: disk,
+    }) = select_bf(sample.mean.view(), source.mask(), &options.disk)
+    else {
         return Ok(None);
     };
-    disk.radius_px += MARGIN_PX;
+    let wider = BfDisk {
+        center_px,
+        radius_px: radius_px + MARGIN_PX,
+        pixels: Vec::new(),
+    };
     let [_, _, rows, cols] = source.shape().map(|n| n as u32);
     let all = (0..rows).flat_map(|r| (0..cols).map(move |c| [r, c]));
     let good = |p: &[u32; 2]| {
@@ -102,8 +118,9 @@ fn guess(
             .mask()
             .is_none_or(|m| m[(p[0] as usize, p[1] as usize)])
     };
-    let pixels = all.filter(|p| disk.contains(*p) && good(p));
-    Ok(Some(pixels.collect()))
+    let around = all.filter(|p| wider.contains(*p) && good(p) && disk.binary_search(p).is_err());
+    let around = around.collect();
+    Ok(Some(Guess { disk, around }))
 }
 
 /// Runs work on so many threads; `None` is one per core.
@@ -148,11 +165,11 @@ impl Counts {
         let mut warnings = Vec::new();
         let guess = guess(source, options, control)?;
         let (pattern, guessed) = match &guess {
-            Some(pixels) => {
-                let plan = source.load_plan(pixels.len(), 1);
+            Some(Guess { disk, around }) => {
+                let plan = source.load_plan(disk.len() + around.len(), 1);
                 tell(&plan);
                 plan.check(options.max_memory_bytes)?;
-                let (pattern, guessed) = source.mean_pattern_and_guess(pixels, control)?;
+                let (pattern, guessed) = source.mean_pattern_and_guess(disk, around, control)?;
                 (pattern, Some(guessed))
             }
             None => (source.mean_pattern(control)?, None),

@@ -12,6 +12,7 @@ mod lzf;
 mod zstd;
 
 use std::io::Read;
+use std::sync::{Mutex, PoisonError};
 
 use bitshuffle::Bitshuffle;
 use hdf5_reader::FilterRegistry;
@@ -70,6 +71,21 @@ pub(crate) struct Scratch {
     pub(crate) chunk: Vec<u8>,
     stage: Vec<u8>,
     tools: Tools,
+}
+
+/// Buffers that workers take and give back, as many as work at once.
+#[derive(Debug, Default)]
+pub(crate) struct Pool<B>(Mutex<Vec<B>>);
+
+impl<B: Default> Pool<B> {
+    /// Lends buffers for a piece of work.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut B) -> R) -> R {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = lock().pop().unwrap_or_default();
+        let result = work(&mut buffers);
+        lock().push(buffers);
+        result
+    }
 }
 
 /// What the decoders need beside input and output.

@@ -108,6 +108,12 @@ fn parse(text: &str) -> Option<Description> {
     })
 }
 
+/// Parses any text, for `cargo fuzz`.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn parse_any(text: &str) {
+    let _ = parse(text);
+}
+
 /// The description in an XML file, when it is EMPAD's.
 fn described(path: &Path) -> Result<Option<Description>, IoError> {
     let system = |error: std::io::Error| IoError::system(path, &error);

@@ -35,6 +35,8 @@ use crate::frames::Piece;
 use crate::hdf5::Container;
 use crate::options::OpenOptions;
 use crate::positioned_file::PositionedFile;
+#[cfg(feature = "fuzzing")]
+pub(crate) use empad::parse_any as parse_empad;
 pub(crate) use zarr::is_tree;
 use zip_members::Members;
 

@@ -19,6 +19,8 @@ use crate::mean_pattern::MeanPattern;
 pub struct BfColumns<'a> {
     /// The counts of the disk's pixels over the scan.
     pub evidence: &'a Evidence,
+    /// Their mean sum, the DC value.
+    pub dc: f64,
     /// The disk.
     pub disk: &'a BfDisk,
     /// The mean pattern.
@@ -85,7 +87,7 @@ fn write(
     let attributes: Attributes = vec![
         ("bits", Value::u64(u64::from(packing.bits()))),
         ("dtype", Value::heap_text(evidence.columns().dtype())),
-        ("dc", Value::f64(evidence.dc())),
+        ("dc", Value::f64(content.dc)),
         ("units", Value::heap_text("counts")),
     ];
     let address = start.unwrap_or(super::message::UNDEFINED);

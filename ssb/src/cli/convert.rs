@@ -45,7 +45,9 @@ pub fn run(a: &ConvertArgs, console: &Console) -> Result<Ending, Error> {
         "frames_expected": source.frames_expected(),
         "warnings": source.warnings(),
     });
+    let dc = counts.evidence.dc();
     let content = BfColumns {
+        dc,
         evidence: &counts.evidence,
         disk: &counts.disk,
         pattern: &counts.pattern,
@@ -67,7 +69,7 @@ pub fn run(a: &ConvertArgs, console: &Console) -> Result<Ending, Error> {
         "dtype": source.dtype(),
         "stored": stored,
         "bytes": bytes,
-        "dc": counts.evidence.dc(),
+        "dc": dc,
         "bf": {
             "center_px": counts.disk.center_px,
             "radius_px": counts.disk.radius_px,

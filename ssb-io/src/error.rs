@@ -156,6 +156,18 @@ io_errors! {
 }
 
 impl IoError {
+    /// Columns of a companion whose hash is not the one that was written with them.
+    #[must_use]
+    pub fn corrupt_columns(file: &Path, stated_sha256: &str) -> Self {
+        Self::CorruptChunk(
+            Fault::of(file)
+                .object("/columns")
+                .expected(format!("columns with the hash {stated_sha256}"))
+                .found("others: the file was damaged")
+                .action("make the companion again with ssb convert"),
+        )
+    }
+
     /// The file concerned.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {

@@ -1,4 +1,4 @@
-//! What a path names: a file, or the one master file in a folder.
+//! What a path names: a file, a folder that is a Zarr tree, or the one master file in a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,9 @@ const MASTER: &str = "_master.h5";
 pub(crate) fn data_file(path: &Path) -> Result<PathBuf, IoError> {
     let system = |error: std::io::Error| IoError::system(path, &error);
     if !std::fs::metadata(path).map_err(system)?.is_dir() {
+        return Ok(path.to_owned());
+    }
+    if crate::format::is_tree(path) {
         return Ok(path.to_owned());
     }
     let mut masters = Vec::new();

@@ -3,9 +3,10 @@
 
 use crate::IoError;
 use crate::codec::Scratch;
+use crate::grid::Grid;
 use crate::options::ScanOrder;
 use crate::sample_type::SampleKind;
-use crate::stored_array::{BlockError, Grid, StoredArray};
+use crate::stored_array::{BlockError, StoredArray};
 
 /// Decoded bytes that one piece of work aims at.
 const WORK_BYTES: usize = 1 << 20;
@@ -35,6 +36,18 @@ impl Piece {
         Self {
             frame_axes: (rank.saturating_sub(4)..rank - 2).collect(),
             det_axes: [rank - 2, rank - 1],
+            skip: 0,
+            frames,
+            array,
+        }
+    }
+
+    /// Every frame of an array with the axes as told.
+    pub(crate) fn along(array: StoredArray, frame_axes: &[usize], det_axes: [usize; 2]) -> Self {
+        let frames = frame_axes.iter().map(|a| array.shape()[*a]).product();
+        Self {
+            frame_axes: frame_axes.to_vec(),
+            det_axes,
             skip: 0,
             frames,
             array,
@@ -132,6 +145,13 @@ pub(crate) struct Work {
     cells: usize,
 }
 
+impl Work {
+    /// Whether two pieces of work are tiles of the same frames.
+    pub(crate) fn same_frames(&self, other: &Self) -> bool {
+        self.piece == other.piece && self.first_cell == other.first_cell
+    }
+}
+
 /// A used frame inside a decoded block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FrameAt {
@@ -217,6 +237,21 @@ impl Stack {
 
     pub(crate) fn tiles(&self) -> &[Tile] {
         &self.tiles
+    }
+
+    /// Frames of the largest piece of work.
+    pub(crate) fn work_frames(&self) -> usize {
+        let frames = |w: &Work| {
+            let piece = &self.pieces[w.piece];
+            let block = piece.array.block();
+            w.cells
+                * piece
+                    .frame_axes
+                    .iter()
+                    .map(|a| block[*a])
+                    .product::<usize>()
+        };
+        self.work.iter().map(frames).max().unwrap_or(0)
     }
 
     /// All work, in the order of the frames.

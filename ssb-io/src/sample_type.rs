@@ -15,7 +15,7 @@ pub(crate) trait Stored: Sample + Default + PartialOrd {
     /// Whether the value is a finite number.
     fn finite(self) -> bool;
     /// Sums over at most [`PART_FRAMES`] frames, narrow for speed and still exact for integers.
-    type Part: Copy + Default + Send + AddAssign;
+    type Part: Copy + Default + Send + Sync + AddAssign;
     /// The value as a partial sum; NaN and infinity count as 0.
     fn part(self) -> Self::Part;
     /// Adds a partial sum to an exact one (integers) or to a float64.
@@ -141,6 +141,14 @@ impl SampleKind {
             (true, _, 8) => Self::F64,
             _ => return None,
         })
+    }
+
+    /// The kind of a NumPy name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        use SampleKind::{F32, F64, I8, I16, I32, U8, U16, U32};
+        [U8, U16, U32, I8, I16, I32, F32, F64]
+            .into_iter()
+            .find(|kind| kind.dtype() == name)
     }
 
     /// NumPy's name.

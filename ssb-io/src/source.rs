@@ -3,52 +3,34 @@
 use std::path::{Path, PathBuf};
 
 use ssb_core::ndarray::Array2;
-use ssb_core::{CalibrationHints, Control, Evidence, Sourced};
+use ssb_core::{BfDisk, CalibrationHints, Sourced};
 
 use crate::IoError;
-use crate::counts::{Counts, counts};
+use crate::columns::Companion;
 use crate::error::Fault;
 use crate::format::{self, Found};
-use crate::frames::Stack;
-use crate::gather::gather;
-use crate::mean::sums;
-use crate::options::{MaskChoice, OpenOptions};
+use crate::frames::{Scan, Stack};
+use crate::options::{MaskChoice, OpenOptions, ScanOrder};
 use crate::orientation::Orientation;
-use crate::sample_type::{Stored, with_sample};
+use crate::sample_type::SampleKind;
 use crate::scan_shape::{self, Settled};
 use crate::{folder, npy};
-
-/// The mean diffraction pattern and what stood out in it.
-#[derive(Debug, Clone)]
-pub struct MeanPattern {
-    /// Mean counts of each pixel of the transformed detector; masked pixels are 0. NaN and
-    /// infinite samples count as 0.
-    pub mean: Array2<f64>,
-    /// The largest count in a pixel that is not masked.
-    pub max_count: f64,
-    /// Pixels that are not masked and reach the largest value of an integer type: dead or
-    /// saturated.
-    pub saturated_pixels: usize,
-    /// NaN and infinities in pixels that are not masked.
-    pub non_finite: u64,
-    /// The pixels (row, col) that hold them.
-    pub non_finite_pixels: Vec<[u32; 2]>,
-}
 
 /// An opened data set: everything known about it, no samples read yet.
 #[derive(Debug, Clone)]
 pub struct Source {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     layout: String,
-    dataset: String,
-    stack: Stack,
-    orientation: Orientation,
+    pub(crate) dataset: String,
+    pub(crate) stack: Stack,
+    pub(crate) orientation: Orientation,
     mask: Option<Sourced<Array2<bool>>>,
     calibration: CalibrationHints,
     metadata: Vec<(&'static str, Sourced<f64>)>,
     frames_found: usize,
     frames_expected: usize,
     warnings: Vec<String>,
+    pub(crate) companion: Option<Companion>,
 }
 
 /// Opens a data file, a master file, or a folder with one master.
@@ -73,6 +55,9 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Source, IoError> {
 fn assemble(path: PathBuf, mut found: Found, options: &OpenOptions) -> Result<Source, IoError> {
     let dataset = found.dataset.clone();
     let fault = || Fault::of(&path).object(&dataset);
+    if let Some(companion) = found.companion.take() {
+        return Ok(columns_only(path, found, companion));
+    }
     check_pieces(&found)?;
     let frames_found = found.frames() + found.behind_gap;
     if let Some(missing) = found.missing.take() {
@@ -137,7 +122,34 @@ fn assemble(path: PathBuf, mut found: Found, options: &OpenOptions) -> Result<So
         frames_found,
         frames_expected,
         warnings: found.warnings,
+        companion: None,
     })
+}
+
+/// A companion: all is settled, and there are no frames.
+fn columns_only(path: PathBuf, found: Found, companion: Companion) -> Source {
+    let shape = companion.description.scan_shape;
+    let frames = shape[0] * shape[1];
+    let scan = Scan {
+        shape,
+        skip: 0,
+        flyback: 0,
+        order: ScanOrder::Raster,
+    };
+    Source {
+        path,
+        layout: found.layout,
+        dataset: found.dataset,
+        stack: Stack::new(Vec::new(), scan),
+        orientation: Orientation::new(companion.det_shape(), &OpenOptions::default()),
+        mask: found.mask,
+        calibration: found.calibration,
+        metadata: found.metadata,
+        frames_found: frames,
+        frames_expected: frames,
+        warnings: found.warnings,
+        companion: Some(companion),
+    }
 }
 
 /// All pieces must have one detector shape and one sample type.
@@ -203,7 +215,32 @@ impl Source {
     /// NumPy's name of the sample type.
     #[must_use]
     pub fn dtype(&self) -> &'static str {
-        self.stack.kind().dtype()
+        self.kind().dtype()
+    }
+
+    /// Bytes of one sample.
+    pub(crate) fn sample_bytes(&self) -> usize {
+        self.kind().bytes()
+    }
+
+    /// The sample type.
+    pub(crate) fn kind(&self) -> SampleKind {
+        let companion = self.companion.as_ref();
+        companion.map_or_else(|| self.stack.kind(), |c| c.kind)
+    }
+
+    /// The disk of a companion, which holds bright-field columns instead of frames.
+    #[must_use]
+    pub fn stored_disk(&self) -> Option<&BfDisk> {
+        self.companion.as_ref().map(|c| &c.description.disk)
+    }
+
+    /// What a companion was made of, and the hash of what it holds.
+    #[must_use]
+    pub fn origin(&self) -> Option<(&serde_json::Value, &str)> {
+        let companion = self.companion.as_ref()?;
+        let description = &companion.description;
+        Some((&description.origin, description.content_sha256.as_str()))
     }
 
     /// Name of the container layout.
@@ -271,93 +308,5 @@ impl Source {
     #[must_use]
     pub fn mask_source(&self) -> Option<&str> {
         self.mask.as_ref().map(|m| m.source.as_str())
-    }
-
-    /// The mean pattern over all used frames: exact sums for integers, a fixed order for floats.
-    ///
-    /// # Errors
-    /// Cancelled, or a chunk that does not read.
-    pub fn mean_pattern(&self, control: &Control) -> Result<MeanPattern, IoError> {
-        with_sample!(self.stack.kind(), T => self.mean_of::<T>(control))
-    }
-
-    fn mean_of<T: Stored>(&self, control: &Control) -> Result<MeanPattern, IoError> {
-        let sums = sums::<T>(&self.stack, control)?;
-        let [rows, cols, ..] = self.shape();
-        let frames = (rows * cols) as f64;
-        let totals = self.orientation.apply(&sums.totals);
-        let max = self.orientation.apply(&sums.max);
-        let non_finite = self.orientation.apply(&sums.non_finite);
-        let good = |place: (usize, usize)| self.mask().is_none_or(|m| m[place]);
-        let mut pattern = MeanPattern {
-            mean: Array2::zeros(totals.dim()),
-            max_count: 0.0,
-            saturated_pixels: 0,
-            non_finite: 0,
-            non_finite_pixels: Vec::new(),
-        };
-        let mut largest = f64::NEG_INFINITY;
-        for (place, total) in totals.indexed_iter().filter(|(p, _)| good(*p)) {
-            let sum = if T::MAX.is_some() {
-                total.integer as f64
-            } else {
-                total.real
-            };
-            pattern.mean[place] = sum / frames;
-            largest = largest.max(max[place]);
-            if non_finite[place] > 0 {
-                pattern.non_finite += non_finite[place];
-                pattern
-                    .non_finite_pixels
-                    .push([place.0 as u32, place.1 as u32]);
-            }
-            let full = T::MAX.is_some_and(|full| max[place] >= full.to_f64());
-            pattern.saturated_pixels += usize::from(full);
-        }
-        if largest.is_finite() {
-            pattern.max_count = largest;
-        }
-        Ok(pattern)
-    }
-
-    /// The counts of `pixels` (row, col) of the transformed detector over the scan, in their stored
-    /// type.
-    ///
-    /// # Shape
-    /// `[B, R * C]`, in the order of `pixels`.
-    ///
-    /// # Errors
-    /// Cancelled; a chunk that does not read; [`IoError::NonFinite`]; [`IoError::BadOption`] for a
-    /// pixel outside the detector.
-    pub fn gather(&self, pixels: &[[u32; 2]], control: &Control) -> Result<Evidence, IoError> {
-        let [rows, cols, det_rows, det_cols] = self.shape();
-        let stored = pixels
-            .iter()
-            .map(|pixel| {
-                let [r, c] = pixel.map(|v| v as usize);
-                if r < det_rows && c < det_cols {
-                    return Ok(self.orientation.stored([r, c]));
-                }
-                Err(IoError::BadOption(
-                    Fault::of(&self.path)
-                        .object(&self.dataset)
-                        .expected(format!("pixels of a detector of {det_rows} x {det_cols}"))
-                        .found(format!("pixel ({r}, {c})"))
-                        .action("check the bright-field disk"),
-                ))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let columns =
-            with_sample!(self.stack.kind(), T => gather::<T>(&self.stack, &stored, control))?;
-        Ok(Evidence::new([rows, cols], columns)?)
-    }
-
-    /// Sum, largest value and SHA-256 of all used frames as decoded: masked pixels as stored, the
-    /// detector before its transforms.
-    ///
-    /// # Errors
-    /// Cancelled; a chunk that does not read; [`IoError::NonFinite`] counting NaN and infinities.
-    pub fn counts(&self, control: &Control) -> Result<Counts, IoError> {
-        with_sample!(self.stack.kind(), T => counts::<T>(&self.stack, control))
     }
 }

@@ -3,12 +3,15 @@
 //! HDF5 chunks are blocks; contiguous data are cut into blocks of about 1 MiB along their slowest
 //! axes, so that both are read the same way.
 
+use std::io::Read;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::IoError;
 use crate::codec::{Pipeline, Scratch};
 use crate::error::Fault;
 use crate::positioned_file::PositionedFile;
+use crate::records::Records;
 use crate::sample_type::{SampleType, swap_bytes};
 
 /// Aim for the bytes of a block of contiguous data.
@@ -32,6 +35,23 @@ pub(crate) struct Chunks {
     pub(crate) pipeline: Pipeline,
     /// One element as stored; empty means 0.
     pub(crate) fill: Vec<u8>,
+    /// Where chunks are files of their own.
+    pub(crate) files: Option<ChunkFiles>,
+}
+
+/// Chunks that are files in a folder, named by their place in the grid.
+#[derive(Debug, Clone)]
+pub(crate) struct ChunkFiles {
+    pub(crate) folder: PathBuf,
+    pub(crate) separator: char,
+}
+
+impl ChunkFiles {
+    /// The name of a chunk, below the folder.
+    pub(crate) fn key(at: &[usize], separator: char) -> String {
+        let parts: Vec<String> = at.iter().map(usize::to_string).collect();
+        parts.join(&separator.to_string())
+    }
 }
 
 impl Chunks {
@@ -42,6 +62,7 @@ impl Chunks {
             index: Vec::new(),
             pipeline: Pipeline::default(),
             fill: fill.to_vec(),
+            files: None,
         }
     }
 }
@@ -49,9 +70,13 @@ impl Chunks {
 /// Where the samples are.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
-    Contiguous { address: u64 },
+    Contiguous {
+        address: u64,
+    },
     Inline(Vec<u8>),
     Chunks(Chunks),
+    /// Along the first axis.
+    Records(Records),
 }
 
 /// An array of samples in a file, in C order of its stored axes.
@@ -92,6 +117,14 @@ impl StoredArray {
         let element = sample.kind.bytes();
         let block = match &place {
             Place::Chunks(chunks) => chunks.shape.clone(),
+            Place::Records(records) => {
+                let mut block = shape.clone();
+                let aim = BLOCK_BYTES as u64 / records.stride.max(1);
+                if let Some(count) = block.first_mut() {
+                    *count = (aim as usize).clamp(1, (*count).max(1));
+                }
+                block
+            }
             _ => block_shape(&shape, element),
         };
         Ok(Self {
@@ -114,6 +147,11 @@ impl StoredArray {
         self
     }
 
+    /// Bytes of one element.
+    pub(crate) fn element(&self) -> usize {
+        self.element
+    }
+
     pub(crate) fn object(&self) -> &str {
         &self.object
     }
@@ -128,6 +166,14 @@ impl StoredArray {
 
     pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
+    }
+
+    /// Where contiguous data begin.
+    pub(crate) fn contiguous(&self) -> Option<u64> {
+        match self.place {
+            Place::Contiguous { address } => Some(address),
+            _ => None,
+        }
     }
 
     /// Shape of a block; blocks at the far edges may be cut.
@@ -200,10 +246,11 @@ impl StoredArray {
                     .zip(self.grid())
                     .fold(0, |n, (i, d)| n * d as u64 + *i as u64);
                 match chunks.index.binary_search_by_key(&number, |c| c.0) {
-                    Ok(i) => self.decode(chunks, chunks.index[i].1, len, scratch)?,
+                    Ok(i) => self.decode(chunks, chunks.index[i].1, at, len, scratch)?,
                     Err(_) => fill(&chunks.fill, self.element, len, scratch),
                 }
             }
+            Place::Records(records) => self.read_records(records, at, scratch)?,
         }
         if self.sample.big_endian {
             swap_bytes(&mut scratch.chunk, self.element);
@@ -215,14 +262,21 @@ impl StoredArray {
         &self,
         chunks: &Chunks,
         chunk: ChunkAt,
+        at: &[usize],
         len: usize,
         scratch: &mut Scratch,
     ) -> Result<(), BlockError> {
         // The size was compared with the file when the chunks were listed.
         scratch.raw.resize(chunk.size as usize, 0);
-        self.file
-            .read_at(chunk.address, &mut scratch.raw)
-            .map_err(BlockError::System)?;
+        match &chunks.files {
+            None => self.file.read_at(chunk.address, &mut scratch.raw),
+            Some(files) => {
+                let name = ChunkFiles::key(at, files.separator);
+                std::fs::File::open(files.folder.join(name))
+                    .and_then(|mut file| file.read_exact(&mut scratch.raw))
+            }
+        }
+        .map_err(BlockError::System)?;
         chunks
             .pipeline
             .decode(scratch, chunk.mask, len)
@@ -230,6 +284,44 @@ impl StoredArray {
                 address: chunk.address,
                 reason,
             })
+    }
+
+    /// Images at equal distances, each checked by its header.
+    fn read_records(
+        &self,
+        records: &Records,
+        at: &[usize],
+        scratch: &mut Scratch,
+    ) -> Result<(), BlockError> {
+        let first = at[0] * self.block[0];
+        let count = (self.shape[0] - first).min(self.block[0]);
+        let pixels: usize = self.shape[1..].iter().product();
+        let stored = records.packing.stored(pixels as u64, self.element as u64) as usize;
+        let before = records.header.as_ref().map_or(0, |h| h.len);
+        let stride = records.stride as usize;
+        let address = records.address + first as u64 * records.stride - before as u64;
+        scratch
+            .raw
+            .resize((count - 1) * stride + before + stored, 0);
+        self.file
+            .read_at(address, &mut scratch.raw)
+            .map_err(BlockError::System)?;
+        scratch.chunk.resize(count * pixels * self.element, 0);
+        let images = scratch.chunk.chunks_exact_mut(pixels * self.element);
+        for (number, image) in images.enumerate() {
+            let record = &scratch.raw[number * stride..];
+            let (header, record) = record.split_at(before);
+            if let Some(expected) = &records.header {
+                expected
+                    .check(header)
+                    .map_err(|reason| BlockError::Corrupt {
+                        address: address + (number * stride) as u64,
+                        reason: format!("record {}: {reason}", first + number),
+                    })?;
+            }
+            records.packing.unpack(&record[..stored], image);
+        }
+        Ok(())
     }
 
     /// Offset and length in bytes of a block of contiguous data.
@@ -242,47 +334,6 @@ impl StoredArray {
             stride *= extent;
         }
         (offset, len)
-    }
-
-    /// The whole array in C order, for masks and calibration axes.
-    ///
-    /// # Errors
-    /// [`IoError::OutOfMemory`] above `limit` bytes, or a chunk that does not read.
-    pub(crate) fn read_all(&self, limit: usize) -> Result<Vec<u8>, IoError> {
-        let elements: usize = self.shape.iter().product();
-        let bytes = elements.saturating_mul(self.element);
-        if bytes > limit {
-            return Err(IoError::OutOfMemory(
-                Fault::of(self.file.path())
-                    .object(&self.object)
-                    .expected(format!("at most {limit} bytes"))
-                    .found(format!("{bytes} bytes"))
-                    .action("check the dataset"),
-            ));
-        }
-        let mut out = vec![0; bytes];
-        let strides = self.strides();
-        let mut scratch = Scratch::default();
-        for at in Grid::new(&self.grid()) {
-            self.read_block(&at, &mut scratch)
-                .map_err(|error| self.failure(&error, &format!("chunk {at:?}")))?;
-            // Runs along the fastest axis.
-            let mut extents: Vec<usize> = (0..at.len())
-                .map(|d| (self.shape[d] - at[d] * self.block[d]).min(self.block[d]))
-                .collect();
-            let run = extents.last_mut().map_or(1, |n| std::mem::replace(n, 1)) * self.element;
-            for inner in Grid::new(&extents) {
-                let mut to = 0;
-                let mut from = 0;
-                for d in 0..inner.len() {
-                    to = to * self.shape[d] + at[d] * self.block[d] + inner[d];
-                    from += inner[d] * strides[d];
-                }
-                let (to, from) = (to * self.element, from * self.element);
-                out[to..to + run].copy_from_slice(&scratch.chunk[from..from + run]);
-            }
-        }
-        Ok(out)
     }
 
     /// The error for a block that did not read; `what` names the chunk and its frame.
@@ -315,38 +366,5 @@ fn fill(value: &[u8], element: usize, len: usize, scratch: &mut Scratch) {
         for sample in scratch.chunk.chunks_exact_mut(element) {
             sample.copy_from_slice(value);
         }
-    }
-}
-
-/// Every place of a grid in C order.
-pub(crate) struct Grid {
-    extents: Vec<usize>,
-    next: Option<Vec<usize>>,
-}
-
-impl Grid {
-    pub(crate) fn new(extents: &[usize]) -> Self {
-        Self {
-            next: (!extents.contains(&0)).then(|| vec![0; extents.len()]),
-            extents: extents.to_vec(),
-        }
-    }
-}
-
-impl Iterator for Grid {
-    type Item = Vec<usize>;
-
-    fn next(&mut self) -> Option<Vec<usize>> {
-        let here = self.next.take()?;
-        let mut following = here.clone();
-        for d in (0..following.len()).rev() {
-            following[d] += 1;
-            if following[d] < self.extents[d] {
-                self.next = Some(following);
-                break;
-            }
-            following[d] = 0;
-        }
-        Some(here)
     }
 }

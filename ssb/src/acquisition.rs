@@ -1,15 +1,15 @@
 //! The data ready for a backend: calibration, bright-field disk, mean pattern and the counts of the
 //! disk's pixels.
 
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use ssb_core::ndarray::Array2;
 use ssb_core::{
-    BfDisk, BfOptions, Calibration, CalibrationHints, Columns, Control, Evidence, Geometry,
-    Problem, SourceRecord, merge_calibration, select_bf,
+    BfDisk, BfOptions, Calibration, CalibrationHints, Control, Evidence, Geometry, Problem,
+    SourceRecord, Sourced, merge_calibration,
 };
 
-use crate::{Error, Source};
+use ssb_io::LoadPlan;
+
+use crate::{Counts, Error, Source, counts};
 
 /// How the disk is chosen and what is known of the calibration.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +22,8 @@ pub struct AcquisitionOptions {
     pub ignore_hot_pixels: bool,
     /// Threads that decode; `None` is one per core.
     pub threads: Option<usize>,
+    /// The most memory that columns and buffers may take; `None` is what is free.
+    pub max_memory_bytes: Option<u64>,
 }
 
 /// What a backend needs of a data set, and what a result records of it.
@@ -44,60 +46,48 @@ pub struct Acquisition {
     evidence: Evidence,
 }
 
-fn update<'a, T: Copy + 'a, const N: usize>(
-    hash: &mut Sha256,
-    values: impl IntoIterator<Item = &'a T>,
-    bytes: impl Fn(T) -> [u8; N],
-) {
-    let mut buffer = Vec::with_capacity(1 << 16);
-    for value in values {
-        buffer.extend(bytes(*value));
-        if buffer.len() >= 1 << 16 {
-            hash.update(&buffer);
-            buffer.clear();
+/// Given values before those of the file, as far as there are any, with a sentence for each that differs.
+#[must_use]
+pub fn merged_hints(
+    given: &CalibrationHints,
+    found: &CalibrationHints,
+) -> (CalibrationHints, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut scalar = |name: &str, given: &Option<Sourced<f64>>, found: &Option<Sourced<f64>>| {
+        if let (Some(given), Some(found)) = (given, found)
+            && given.value != found.value
+        {
+            notes.push(format!(
+                "{name}: using {} ({}); {} says {}",
+                given.value, given.source, found.source, found.value
+            ));
         }
-    }
-    hash.update(&buffer);
-}
-
-/// SHA-256 of the mean pattern and of every column, little-endian.
-fn content_hash(mean: &Array2<f64>, columns: &Columns) -> Result<String, Error> {
-    let mut hash = Sha256::new();
-    update(&mut hash, mean, f64::to_le_bytes);
-    let h = &mut hash;
-    match columns {
-        Columns::U8(a) => update(h, a, u8::to_le_bytes),
-        Columns::U16(a) => update(h, a, u16::to_le_bytes),
-        Columns::U32(a) => update(h, a, u32::to_le_bytes),
-        Columns::I8(a) => update(h, a, i8::to_le_bytes),
-        Columns::I16(a) => update(h, a, i16::to_le_bytes),
-        Columns::I32(a) => update(h, a, i32::to_le_bytes),
-        Columns::F32(a) => update(h, a, f32::to_le_bytes),
-        Columns::F64(a) => update(h, a, f64::to_le_bytes),
-        other => {
-            return Err(ssb_core::Error::Internal(format!(
-                "columns of {} cannot be hashed",
-                other.dtype()
-            ))
-            .into());
-        }
-    }
-    Ok(hex(&hash.finalize()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-fn mask_record(source: &Source) -> Value {
-    source.mask().map_or(Value::Null, |mask| {
-        let bytes: Vec<u8> = mask.iter().map(|good| u8::from(!good)).collect();
-        json!({
-            "source": source.mask_source(),
-            "masked_pixels": source.masked_pixels(),
-            "sha256": hex(&Sha256::digest(&bytes)),
-        })
-    })
+        given.clone().or_else(|| found.clone())
+    };
+    let voltage_kv = scalar("voltage_kv", &given.voltage_kv, &found.voltage_kv);
+    let semiangle_mrad = scalar(
+        "semiangle_mrad",
+        &given.semiangle_mrad,
+        &found.semiangle_mrad,
+    );
+    let rotation_deg = scalar("rotation_deg", &given.rotation_deg, &found.rotation_deg);
+    let pair = |a: &Option<Sourced<[f64; 2]>>, b: &Option<Sourced<[f64; 2]>>| {
+        a.clone().or_else(|| b.clone())
+    };
+    let det_step_mrad = pair(&given.det_step_mrad, &found.det_step_mrad);
+    let hints = CalibrationHints {
+        voltage_kv,
+        semiangle_mrad,
+        rotation_deg,
+        scan_step_a: pair(&given.scan_step_a, &found.scan_step_a),
+        // A step that was given replaces one of either kind.
+        det_step_per_a: found
+            .det_step_per_a
+            .clone()
+            .filter(|_| given.det_step_mrad.is_none()),
+        det_step_mrad,
+    };
+    (hints, notes)
 }
 
 /// What the disk's size says about the calibration.
@@ -134,67 +124,50 @@ impl Acquisition {
         options: &AcquisitionOptions,
         control: &Control,
     ) -> Result<Self, Error> {
-        let Some(threads) = options.threads else {
-            return Self::read(source, options, control);
-        };
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|e| ssb_core::Error::Internal(format!("no threads: {e}")))?;
-        pool.install(|| Self::read(source, options, control))
+        Self::gather_telling(source, options, control, &|_| {})
+    }
+
+    /// [`Acquisition::gather`] that tells its plan before anything large is reserved.
+    ///
+    /// # Errors
+    /// As [`Acquisition::gather`].
+    pub fn gather_telling(
+        source: &Source,
+        options: &AcquisitionOptions,
+        control: &Control,
+        tell: &(dyn Fn(&LoadPlan) + Sync),
+    ) -> Result<Self, Error> {
+        counts::on_threads(options.threads, || {
+            Self::read(source, options, control, tell)
+        })
     }
 
     fn read(
         source: &Source,
         options: &AcquisitionOptions,
         control: &Control,
+        tell: &(dyn Fn(&LoadPlan) + Sync),
     ) -> Result<Self, Error> {
         let (calibration, notes) = merge_calibration(&options.calibration, source.calibration())?;
         let mut warnings = source.warnings().to_vec();
         warnings.extend(notes);
-        let shape = source.shape();
-        let pattern = source.mean_pattern(control)?;
-        if pattern.saturated_pixels > 0 && !options.ignore_hot_pixels {
-            warnings.push(format!(
-                "{} pixels that are not masked reach the largest value of {}: dead, hot or \
-                 saturated (--mask leaves pixels out)",
-                pattern.saturated_pixels,
-                source.dtype()
-            ));
-        }
-        let disk = select_bf(pattern.mean.view(), source.mask(), &options.disk)?;
+        let counts = Counts::read(source, options, control, tell)?;
+        let record = counts.record(source, options)?;
+        let Counts {
+            pattern,
+            disk,
+            evidence,
+            warnings: of_counts,
+        } = counts;
+        warnings.extend(of_counts);
         warnings.extend(disk_warnings(&disk, &calibration));
-        let geometry = Geometry::new(&calibration, [shape[0], shape[1]], &disk)?;
-        // A pixel whose samples are all NaN has a mean of 0 and is not selected, but lies in the disk.
-        let mut wanted = pattern.non_finite_pixels.clone();
-        wanted.retain(|p| disk.contains(*p) && !disk.pixels.contains(p));
-        if !wanted.is_empty() {
-            source.gather(&wanted, control)?;
-        }
-        let evidence = source.gather(&disk.pixels, control)?;
-        if pattern.non_finite > 0 {
-            warnings.push(format!(
-                "{} samples outside the bright-field disk are NaN or infinite and count as 0 in \
-                 the mean pattern",
-                pattern.non_finite
-            ));
-        }
-        let record = SourceRecord {
-            path: source.path().display().to_string(),
-            layout: source.layout().to_owned(),
-            dataset: source.dataset().to_owned(),
-            shape,
-            dtype: source.dtype().to_owned(),
-            content_sha256: content_hash(&pattern.mean, evidence.columns())?,
-            options: json!({"open": source.options_record(), "disk": options.disk}),
-            mask: mask_record(source),
-        };
+        let [rows, cols, ..] = source.shape();
         Ok(Self {
+            geometry: Geometry::new(&calibration, [rows, cols], &disk)?,
             calibration,
             disk,
             mean_pattern: pattern.mean,
             mask: source.mask().cloned(),
-            geometry,
             record,
             warnings,
             evidence,

@@ -13,6 +13,7 @@ mod backends;
 #[doc(hidden)]
 pub mod cli;
 mod column_sign;
+mod counts;
 mod error;
 pub mod figure;
 mod fit;
@@ -21,9 +22,10 @@ mod result_figure;
 mod session;
 mod source;
 
-pub use acquisition::{Acquisition, AcquisitionOptions};
+pub use acquisition::{Acquisition, AcquisitionOptions, merged_hints};
 pub use backends::REGISTRY;
 pub use column_sign::{ColumnSign, ColumnState, column_sign};
+pub use counts::Counts;
 pub use error::Error;
 pub use fit::{
     DEGENERATE_LIMIT, Fit, FitOptions, FitTrial, Quantity, Refine, SearchRange, Setting,

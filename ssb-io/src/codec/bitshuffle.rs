@@ -1,7 +1,8 @@
-//! The bitshuffle filter 32008, alone or with LZ4 (`formats.md` section 3.2).
+//! The bitshuffle filter 32008, alone, with LZ4 or with Zstandard (`formats.md` section 3.2).
 
 use super::bit_transpose::untranspose;
 use super::lz4;
+use super::zstd::Zstd;
 
 /// What follows the bit transposition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub(crate) enum Packing {
     None,
     /// One LZ4 block per bitshuffle block.
     Lz4,
+    /// One Zstandard frame per bitshuffle block.
+    Zstd,
 }
 
 /// Parameters of the filter, checked.
@@ -37,7 +40,7 @@ impl Bitshuffle {
         let packing = match at(4) {
             0 => Packing::None,
             2 => Packing::Lz4,
-            3 => return Err("bitshuffle with zstd".into()),
+            3 => Packing::Zstd,
             n => return Err(format!("bitshuffle with unknown packing {n}")),
         };
         let block = at(3);
@@ -59,6 +62,7 @@ impl Bitshuffle {
         input: &[u8],
         out: &mut [u8],
         scratch: &mut Vec<u8>,
+        zstd: &mut Zstd,
     ) -> Result<(), String> {
         let element = self.element;
         if !out.len().is_multiple_of(element) {
@@ -69,7 +73,7 @@ impl Bitshuffle {
         }
         let (block, mut rest) = match self.packing {
             Packing::None => (self.block, input),
-            Packing::Lz4 => self.header(input, out.len())?,
+            Packing::Lz4 | Packing::Zstd => self.header(input, out.len())?,
         };
         let block = match block {
             0 => default_block(element),
@@ -78,7 +82,7 @@ impl Bitshuffle {
         let whole = out.len() / element / 8 * 8 * element;
         let (blocks, leftover) = out.split_at_mut(whole);
         let block_bytes = block.saturating_mul(element).min(whole.max(1));
-        scratch.resize(block_bytes, 0);
+        scratch.resize(block_bytes + lz4::SLACK, 0);
         for target in blocks.chunks_mut(block_bytes) {
             rest = match self.packing {
                 Packing::None => {
@@ -86,14 +90,17 @@ impl Bitshuffle {
                     untranspose(planes, element, target);
                     after
                 }
-                Packing::Lz4 => {
+                Packing::Lz4 | Packing::Zstd => {
                     let (length, after) =
                         lz4::split_u32(rest).ok_or("a block length is cut short")?;
-                    let (packed, after) = split(after, length as usize)?;
-                    let planes = &mut scratch[..target.len()];
-                    lz4::decode_block(packed, planes)?;
-                    untranspose(planes, element, target);
-                    after
+                    let (packed, following) = split(after, length as usize)?;
+                    if self.packing == Packing::Zstd {
+                        zstd.decode(packed, &mut scratch[..target.len()])?;
+                    } else {
+                        lz4::decode_within(after, packed.len(), scratch, target.len())?;
+                    }
+                    untranspose(&scratch[..target.len()], element, target);
+                    following
                 }
             };
         }

@@ -4,14 +4,20 @@ mod bit_transpose;
 #[cfg(target_arch = "x86_64")]
 mod bit_transpose_x86;
 mod bitshuffle;
+mod blosc;
+mod blosc2_frame;
+mod blosclz;
 mod lz4;
 mod lzf;
+mod zstd;
 
 use std::io::Read;
+use std::sync::{Mutex, PoisonError};
 
 use bitshuffle::Bitshuffle;
 use hdf5_reader::FilterRegistry;
 use hdf5_reader::messages::filter_pipeline::FilterDescription;
+use zstd::Zstd;
 
 /// Names of filters, for messages about those that are not decoded.
 const NAMES: &[(u16, &str)] = &[
@@ -40,6 +46,11 @@ enum Filter {
     Lzf,
     Lz4,
     Bitshuffle(Bitshuffle),
+    Zstd,
+    Blosc,
+    Blosc2,
+    /// A gzip stream (Zarr).
+    Gzip,
     /// Checked or numeric filters that `hdf5-reader` decodes: fletcher32, szip, n-bit, scale-offset.
     Numeric(FilterDescription),
 }
@@ -59,10 +70,47 @@ pub(crate) struct Scratch {
     /// The chunk decoded.
     pub(crate) chunk: Vec<u8>,
     stage: Vec<u8>,
-    block: Vec<u8>,
+    tools: Tools,
+}
+
+/// Buffers that workers take and give back, as many as work at once.
+#[derive(Debug, Default)]
+pub(crate) struct Pool<B>(Mutex<Vec<B>>);
+
+impl<B: Default> Pool<B> {
+    /// Lends buffers for a piece of work.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut B) -> R) -> R {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = lock().pop().unwrap_or_default();
+        let result = work(&mut buffers);
+        lock().push(buffers);
+        result
+    }
+}
+
+/// What the decoders need beside input and output.
+#[derive(Debug, Default)]
+struct Tools {
+    blocks: [Vec<u8>; 2],
+    zstd: Zstd,
 }
 
 impl Pipeline {
+    /// The one compressor of a Zarr array; an error names it.
+    pub(crate) fn of_zarr(id: &str, element: usize) -> Result<Self, String> {
+        let filter = match id {
+            "blosc" => Filter::Blosc,
+            "zlib" => Filter::Deflate,
+            "gzip" => Filter::Gzip,
+            "zstd" => Filter::Zstd,
+            other => return Err(format!("the Zarr compressor `{other}`")),
+        };
+        Ok(Self {
+            filters: vec![filter],
+            element,
+        })
+    }
+
     /// Checks every filter of a dataset; an error names the first that is not decoded.
     pub(crate) fn new(filters: &[FilterDescription], element: usize) -> Result<Self, String> {
         let filters = filters
@@ -73,6 +121,9 @@ impl Pipeline {
                     2 => Filter::Shuffle,
                     3..=6 => Filter::Numeric(filter.clone()),
                     32000 => Filter::Lzf,
+                    32001 => Filter::Blosc,
+                    32015 => Filter::Zstd,
+                    32026 => Filter::Blosc2,
                     32004 => Filter::Lz4,
                     32008 => Filter::Bitshuffle(
                         Bitshuffle::new(&filter.client_data, element)
@@ -106,7 +157,7 @@ impl Pipeline {
             raw,
             chunk,
             stage,
-            block,
+            tools,
         } = scratch;
         let used = |i: usize| i >= 32 || mask >> i & 1 == 0;
         let mut applied = false;
@@ -115,7 +166,7 @@ impl Pipeline {
                 std::mem::swap(chunk, stage);
             }
             let input: &[u8] = if applied { stage } else { raw };
-            filter.decode(input, chunk, len, self.element, block)?;
+            filter.decode(input, chunk, len, self.element, tools)?;
             applied = true;
         }
         if !applied {
@@ -149,7 +200,7 @@ impl Filter {
         out: &mut Vec<u8>,
         len: usize,
         element: usize,
-        block: &mut Vec<u8>,
+        tools: &mut Tools,
     ) -> Result<(), String> {
         match self {
             Self::Deflate => {
@@ -167,7 +218,26 @@ impl Filter {
             }
             Self::Lzf => lzf::decode(input, sized(out, len)?)?,
             Self::Lz4 => lz4::decode_chunk(input, sized(out, len)?)?,
-            Self::Bitshuffle(filter) => filter.decode(input, sized(out, len)?, block)?,
+            Self::Bitshuffle(filter) => {
+                let [block, _] = &mut tools.blocks;
+                filter.decode(input, sized(out, len)?, block, &mut tools.zstd)?;
+            }
+            Self::Zstd => tools.zstd.decode(input, sized(out, len)?)?,
+            Self::Blosc => {
+                let out = sized(out, len)?;
+                blosc::decode(input, out, &mut tools.blocks, &mut tools.zstd)?;
+            }
+            Self::Blosc2 => {
+                let out = sized(out, len)?;
+                blosc2_frame::decode(input, out, &mut tools.blocks, &mut tools.zstd)?;
+            }
+            Self::Gzip => {
+                out.clear();
+                let mut stream = flate2::read::GzDecoder::new(input).take(len as u64 + 1);
+                stream
+                    .read_to_end(out)
+                    .map_err(|error| format!("gzip: {error}"))?;
+            }
             Self::Numeric(filter) => {
                 *out = FilterRegistry::new()
                     .apply_with_limit(filter, input, element, Some(len + 4))

@@ -13,25 +13,49 @@ pub(super) struct Axis {
     step: Option<f64>,
 }
 
+/// The axis that a dataset of its values describes.
+pub(super) fn axis(object: &Object) -> Option<Axis> {
+    let values = Dataset::of(object)?.value().ok()??;
+    let values = values.numbers()?;
+    // A linear axis may be kept as its first two values only.
+    let step = match values[..] {
+        [a, .., b] => Some((b - a) / (values.len() - 1) as f64),
+        _ => None,
+    };
+    Some(Axis {
+        name: object.attribute_text("name").unwrap_or_default(),
+        unit: object.attribute_text("units").unwrap_or_default(),
+        step,
+    })
+}
+
 /// The four axes of a group, numbered from `first`; `None` when one is not there.
 pub(super) fn axes(group: &Object, first: usize) -> Option<Vec<Axis>> {
     (first..first + 4)
-        .map(|i| {
-            let object = group.find(&format!("dim{i}")).ok()??;
-            let values = Dataset::of(&object)?.value().ok()??;
-            let values = values.numbers()?.to_vec();
-            // A linear axis may be kept as its first two values only.
-            let step = match values[..] {
-                [a, .., b] => Some((b - a) / (values.len() - 1) as f64),
-                _ => None,
-            };
-            Some(Axis {
-                name: object.attribute_text("name").unwrap_or_default(),
-                unit: object.attribute_text("units").unwrap_or_default(),
-                step,
-            })
-        })
+        .map(|i| axis(&group.find(&format!("dim{i}")).ok()??))
         .collect()
+}
+
+/// Two axes with their places.
+type Pair<'a> = Option<(&'a (Axis, String), &'a (Axis, String))>;
+
+/// Fills the steps of scan and detector from pairs (row, col).
+pub(super) fn take_pairs(scan: Pair<'_>, detector: Pair<'_>, calibration: &mut CalibrationHints) {
+    let step = |pair: Pair<'_>| {
+        let ((a, at), (b, beside)) = pair?;
+        let units = [a.unit.clone(), b.unit.clone()];
+        Some((
+            [a.step?.abs(), b.step?.abs()],
+            units,
+            format!("file:{at},{beside}"),
+        ))
+    };
+    if let Some((step, [a, b], source)) = step(scan) {
+        calibration.scan_step_a = units::scan_step(step, [&a, &b], &source);
+    }
+    if let Some((step, [a, b], source)) = step(detector) {
+        take_det_step(units::det_step(step, [&a, &b], &source), calibration);
+    }
 }
 
 /// Fills the steps of scan and detector from axes in the order scan row, scan col, detector row,

@@ -31,6 +31,8 @@ const SEMIANGLE: &[(&str, &str)] = &[
     ("semiangle_rad", "rad"),
     ("convergence_semiangle", ""),
     ("semiconvergence_angle", ""),
+    ("semi_convergence_angle", ""),
+    ("convergence_semi_angle", ""),
 ];
 
 /// Names of the rotation in degrees or radians.
@@ -68,6 +70,62 @@ impl Keys {
             if let Some(value) = small.and_then(|d| d.value().ok().flatten()) {
                 let source = format!("file:{}", join(group.path(), &link.name));
                 self.0.push((link.name, value, source));
+            }
+        }
+    }
+
+    /// Adds numbers and texts of a JSON object.
+    pub(super) fn add_json(&mut self, object: &serde_json::Value, place: &str) {
+        for (name, value) in object.as_object().into_iter().flatten() {
+            let number = value.as_f64().or_else(|| value.as_bool().map(f64::from));
+            let value = match (number, value.as_str()) {
+                (Some(number), _) => Value::Numbers(vec![number]),
+                (None, Some(text)) => Value::Text(vec![text.to_owned()]),
+                (None, None) => continue,
+            };
+            let source = format!("file:{place}@{name}");
+            self.0.push((name.clone(), value, source));
+        }
+    }
+
+    /// Adds the scalar datasets that describe the beam anywhere below a NeXus root, with their
+    /// units: voltages of sources, and convergence angles.
+    pub(super) fn add_instrument(&mut self, root: &Object) {
+        let mut pending = vec![(root.clone(), 0)];
+        let mut seen = std::collections::HashSet::new();
+        while let Some((group, depth)) = pending.pop() {
+            if depth > 8 || seen.len() > 10_000 || !seen.insert(group.key()) {
+                continue;
+            }
+            let name = group
+                .path()
+                .rsplit('/')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            let class = group.attribute_text("NX_class").unwrap_or_default();
+            let source = name.ends_with("source") || class.ends_with("source");
+            for link in group.links().unwrap_or_default() {
+                let Ok(Some(child)) = group.follow(&link) else {
+                    continue;
+                };
+                let Some(dataset) = Dataset::of(&child) else {
+                    pending.push((child, depth + 1));
+                    continue;
+                };
+                let voltage = source && matches!(&*link.name, "voltage" | "accelerating_voltage");
+                let angle = SEMIANGLE.iter().any(|known| known.0 == link.name);
+                if !(voltage || angle) || dataset.shape().iter().product::<usize>() != 1 {
+                    continue;
+                }
+                if let Ok(Some(value)) = dataset.value() {
+                    let place = format!("file:{}", join(group.path(), &link.name));
+                    if let Some(unit) = child.attribute_text("units") {
+                        let name = format!("{}_units", link.name);
+                        self.0.push((name, Value::Text(vec![unit]), place.clone()));
+                    }
+                    self.0.push((link.name, value, place));
+                }
             }
         }
     }

@@ -1,15 +1,26 @@
 //! The table of formats: one file and one line each.
 
+mod abtem;
 mod berkeley;
+mod companion;
 mod dectris;
 mod emd_axes;
+mod empad;
 mod hdf5_frames;
+mod hyperspy;
+mod json;
 mod keys;
+mod merlin;
+mod nexus;
+mod nion;
 mod npy;
 mod plain;
 mod py4dstem;
 mod units;
 mod velox;
+mod zarr;
+mod zarr_store;
+mod zip_members;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,11 +29,16 @@ use ssb_core::ndarray::Array2;
 use ssb_core::{CalibrationHints, Sourced};
 
 use crate::IoError;
+use crate::columns::Companion;
 use crate::error::Fault;
 use crate::frames::Piece;
 use crate::hdf5::Container;
 use crate::options::OpenOptions;
 use crate::positioned_file::PositionedFile;
+#[cfg(feature = "fuzzing")]
+pub(crate) use empad::parse_any as parse_empad;
+pub(crate) use zarr::is_tree;
+use zip_members::Members;
 
 /// A container layout.
 pub(crate) struct Format {
@@ -37,10 +53,19 @@ pub(crate) struct Format {
 /// Every layout, the specific ones before the general ones.
 pub(crate) static FORMATS: &[Format] = &[
     npy::FORMAT,
+    companion::FORMAT,
+    merlin::FORMAT,
+    empad::FORMAT,
+    zarr::FORMAT,
+    nion::ZIP_FORMAT,
     dectris::FORMAT,
     py4dstem::FORMAT,
+    hyperspy::FORMAT,
     berkeley::FORMAT,
     velox::FORMAT,
+    nion::HDF5_FORMAT,
+    abtem::FORMAT,
+    nexus::FORMAT,
     plain::FORMAT,
 ];
 
@@ -51,6 +76,8 @@ pub(crate) struct Candidate {
     pub(crate) head: Vec<u8>,
     /// The open container, when it is HDF5.
     pub(crate) container: Option<Arc<Container>>,
+    /// The members, when it is a zip file.
+    pub(crate) zip: Option<Members>,
 }
 
 impl Candidate {
@@ -81,6 +108,8 @@ pub(crate) struct Found {
     /// Good pixels of the stored detector, and where that is said.
     pub(crate) mask: Option<Sourced<Array2<bool>>>,
     pub(crate) warnings: Vec<String>,
+    /// Columns instead of pieces.
+    pub(crate) companion: Option<Companion>,
 }
 
 impl Found {
@@ -99,6 +128,7 @@ impl Found {
             metadata: Vec::new(),
             mask: None,
             warnings: Vec::new(),
+            companion: None,
         }
     }
 
@@ -113,6 +143,9 @@ impl Found {
 /// # Errors
 /// [`IoError::EmptyFile`], [`IoError::NotHdf5`] for no known format, or what the format reports.
 pub(crate) fn describe(path: &Path, options: &OpenOptions) -> Result<Found, IoError> {
+    if path.is_dir() {
+        return zarr::open_folder(path, options);
+    }
     let file = Arc::new(PositionedFile::open(path)?);
     if file.len() == 0 {
         return Err(IoError::EmptyFile(
@@ -125,10 +158,15 @@ pub(crate) fn describe(path: &Path, options: &OpenOptions) -> Result<Found, IoEr
     let container = Container::is_hdf5(&file)
         .then(|| Container::open(path))
         .transpose()?;
+    let head = file.head(16)?;
+    let zip = zip_members::is_zip(&head)
+        .then(|| zip_members::list(path))
+        .transpose()?;
     let candidate = Candidate {
-        head: file.head(16)?,
+        head,
         file,
         container,
+        zip,
     };
     match FORMATS.iter().find(|f| (f.probe)(&candidate)) {
         Some(format) => (format.open)(&candidate, options),
@@ -136,8 +174,11 @@ pub(crate) fn describe(path: &Path, options: &OpenOptions) -> Result<Found, IoEr
             let names: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
             Err(IoError::NotHdf5(
                 Fault::of(path)
-                    .expected(format!("an HDF5 or NPY file ({})", names.join(", ")))
-                    .found("a file of no known format: neither the HDF5 nor the NPY signature")
+                    .expected(format!(
+                        "a known format, HDF5 or other ({})",
+                        names.join(", ")
+                    ))
+                    .found("a file of no known format: its first bytes are those of none of them")
                     .action("check that this is the right file, or convert it"),
             ))
         }

@@ -1,5 +1,7 @@
 //! NPY files: a 4-D array or a stack of frames, nothing else.
 
+use std::path::Path;
+
 use super::hdf5_frames::tuple;
 use super::{Candidate, Format, Found};
 use crate::IoError;
@@ -27,23 +29,7 @@ fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> 
                 .action("leave --dataset out"),
         ));
     }
-    if !matches!(n, 3 | 4) {
-        return Err(IoError::No4dData(
-            Fault::of(candidate.path())
-                .expected("an array of 3 or 4 axes")
-                .found(format!("shape {}", tuple(&shape)))
-                .action("check that this is the right file"),
-        ));
-    }
-    if shape.contains(&0) {
-        let frames: usize = shape[..n - 2].iter().product();
-        return Err(IoError::ZeroSize(
-            Fault::of(candidate.path())
-                .expected("at least one frame with at least one pixel")
-                .found(format!("{frames} frames in shape {}", tuple(&shape)))
-                .action("save the array again"),
-        ));
-    }
+    check_axes(candidate.path(), "", &shape)?;
     let mut piece = Piece::whole(header.array(candidate.file.clone())?);
     if header.fortran {
         piece.reverse_axes();
@@ -51,4 +37,28 @@ fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> 
     let mut found = Found::new("npy", "", vec![piece]);
     found.stored_scan = (n == 4).then(|| [shape[0], shape[1]]);
     Ok(found)
+}
+
+/// Three or four axes, none of length 0.
+pub(super) fn check_axes(path: &Path, object: &str, shape: &[usize]) -> Result<(), IoError> {
+    if !matches!(shape.len(), 3 | 4) {
+        return Err(IoError::No4dData(
+            Fault::of(path)
+                .object(object)
+                .expected("an array of 3 or 4 axes")
+                .found(format!("shape {}", tuple(shape)))
+                .action("check that this is the right file"),
+        ));
+    }
+    if shape.contains(&0) {
+        let frames: usize = shape[..shape.len() - 2].iter().product();
+        return Err(IoError::ZeroSize(
+            Fault::of(path)
+                .object(object)
+                .expected("at least one frame with at least one pixel")
+                .found(format!("{frames} frames in shape {}", tuple(shape)))
+                .action("save the array again"),
+        ));
+    }
+    Ok(())
 }

@@ -61,6 +61,7 @@ impl Dataset {
             index: Vec::new(),
             pipeline,
             fill: self.fill.clone(),
+            files: None,
         };
         let grid = self.space.dims.iter().zip(dims);
         let blocks = grid.fold(1_u64, |n, (extent, d)| {

@@ -25,6 +25,17 @@ impl Header {
     /// # Errors
     /// [`IoError::BadHeader`], [`IoError::UnsupportedDtype`], [`IoError::Truncated`].
     pub(crate) fn read(file: &PositionedFile) -> Result<Self, IoError> {
+        Self::read_within(file, 0..file.len())
+    }
+
+    /// Reads the header of an array that is a part of a file.
+    ///
+    /// # Errors
+    /// As [`Header::read`].
+    pub(crate) fn read_within(
+        file: &PositionedFile,
+        range: std::ops::Range<u64>,
+    ) -> Result<Self, IoError> {
         let fault = || Fault::of(file.path());
         let bad = |found: &str| {
             IoError::BadHeader(
@@ -34,7 +45,10 @@ impl Header {
                     .action("save the array again"),
             )
         };
-        let head = file.head(12)?;
+        let system = |error: std::io::Error| IoError::system(file.path(), &error);
+        let available = range.end.saturating_sub(range.start);
+        let mut head = vec![0; 12.min(available as usize)];
+        file.read_at(range.start, &mut head).map_err(system)?;
         let version = match head.strip_prefix(MAGIC) {
             Some([major @ 1..=3, ..]) => *major,
             Some([major, ..]) => return Err(bad(&format!("version {major}"))),
@@ -51,13 +65,13 @@ impl Header {
         if length > MAX_HEADER {
             return Err(bad(&format!("a header of {length} bytes")));
         }
-        let data_start = (prefix + length) as u64;
-        if data_start > file.len() {
+        let data_start = range.start.saturating_add((prefix + length) as u64);
+        if data_start > range.end {
             return Err(bad("a header cut short"));
         }
         let mut text = vec![0; length];
-        file.read_at(prefix as u64, &mut text)
-            .map_err(|error| IoError::system(file.path(), &error))?;
+        file.read_at(range.start + prefix as u64, &mut text)
+            .map_err(system)?;
         let text = String::from_utf8(text).map_err(|_| bad("a header that is no text"))?;
         let descr = value_of(&text, "descr").ok_or_else(|| bad("no `descr`"))?;
         let sample = sample_type(descr).ok_or_else(|| {
@@ -82,11 +96,11 @@ impl Header {
             shape,
             data_start,
         };
-        header.check_length(file)?;
+        header.check_length(file, range.end)?;
         Ok(header)
     }
 
-    fn check_length(&self, file: &PositionedFile) -> Result<(), IoError> {
+    fn check_length(&self, file: &PositionedFile, end: u64) -> Result<(), IoError> {
         let bytes = self
             .shape
             .iter()
@@ -95,7 +109,7 @@ impl Header {
             })
             .and_then(|n| n.checked_add(self.data_start));
         match bytes {
-            Some(bytes) if bytes <= file.len() => Ok(()),
+            Some(bytes) if bytes <= end => Ok(()),
             _ => Err(IoError::Truncated(
                 Fault::of(file.path())
                     .expected(format!(
@@ -103,7 +117,7 @@ impl Header {
                         bytes.map_or_else(|| "more than 2^64".into(), |n| n.to_string()),
                         self.shape
                     ))
-                    .found(format!("{} bytes", file.len()))
+                    .found(format!("{end} bytes"))
                     .action("copy the file again"),
             )),
         }
@@ -128,7 +142,7 @@ fn value_of<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// NumPy's type string, e.g. `<u2`.
-fn sample_type(descr: &str) -> Option<SampleType> {
+pub(crate) fn sample_type(descr: &str) -> Option<SampleType> {
     let order = descr.chars().next().filter(char::is_ascii)?;
     let rest = &descr[1..];
     let kind = rest.chars().next().filter(char::is_ascii)?;

@@ -3,7 +3,7 @@
 mod header;
 mod write;
 
-pub(crate) use header::Header;
+pub(crate) use header::{Header, sample_type};
 pub use write::{write_complex64, write_f32, write_f64, write_i32};
 
 use std::path::Path;

@@ -11,6 +11,8 @@ pub(super) const UNDEFINED: u64 = u64::MAX;
 pub(super) enum Type {
     /// An integer of so many bytes.
     Integer { bytes: u8, signed: bool },
+    /// IEEE float32.
+    F32,
     /// IEEE float64.
     F64,
     /// UTF-8 text of a fixed length, padded with NUL, as instruments write it.
@@ -30,6 +32,7 @@ impl Type {
     pub(super) fn size(self) -> u32 {
         match self {
             Self::Integer { bytes, .. } => u32::from(bytes),
+            Self::F32 => 4,
             Self::F64 => 8,
             Self::Text { bytes } => bytes,
             Self::HeapText => 16,
@@ -46,6 +49,12 @@ impl Type {
                 out.extend(u32::from(bytes).to_le_bytes());
                 out.extend([0, 0]);
                 out.extend((u16::from(bytes) * 8).to_le_bytes());
+            }
+            Self::F32 => {
+                out.extend(head(1, [0x20, 31, 0]));
+                out.extend(4_u32.to_le_bytes());
+                out.extend([0, 0, 32, 0, 23, 8, 0, 23]);
+                out.extend(127_u32.to_le_bytes());
             }
             Self::F64 => {
                 out.extend(head(1, [0x20, 63, 0]));

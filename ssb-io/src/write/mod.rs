@@ -2,6 +2,7 @@
 
 mod arina;
 mod bitshuffle;
+mod columns;
 mod emd;
 mod message;
 mod plain;
@@ -18,6 +19,7 @@ use ndarray::{ArrayView3, ArrayView4};
 use ssb_core::{Calibration, Control, ndarray};
 
 use crate::{Fault, IoError};
+pub use columns::{BfColumns, write_columns};
 pub(crate) use replace::Replacement;
 use stream::Stream;
 

@@ -37,8 +37,8 @@ pub enum Verb {
     Export(ExportArgs),
     /// Write a report of a result (not yet)
     Report(LaterArgs),
-    /// Convert to bright-field columns (not yet)
-    Convert(LaterArgs),
+    /// Write the bright-field columns to a file that opens in a fraction of the time
+    Convert(Box<ConvertArgs>),
     /// Live steering in the browser (not yet)
     View(LaterArgs),
     /// A series of acquisitions (not yet)
@@ -79,6 +79,23 @@ pub struct InspectArgs {
     /// Host threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = values::threads)]
     pub threads: Option<usize>,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// File to write
+    #[arg(short, long, value_name = "COLS.h5")]
+    pub output: PathBuf,
+    /// Host threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = values::threads)]
+    pub threads: Option<usize>,
+    /// Memory budget, e.g. 16GiB
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    pub max_memory: Option<u64>,
     #[command(flatten)]
     pub talk: TalkArgs,
 }

@@ -82,7 +82,13 @@ pub fn run(a: &EvalArgs, console: &Console) -> Result<Ending, Error> {
     check_upsampling(a.upsample)?;
     let opening_stage = console.stage("open");
     let source = opening::source(&a.data)?;
-    let acquisition = opening::acquisition(&source, &a.data, a.backend.threads, console)?;
+    let acquisition = opening::acquisition(
+        &source,
+        &a.data,
+        a.backend.threads,
+        a.backend.max_memory,
+        console,
+    )?;
     let open = opening_stage.end();
     let preparing = console.stage("prepare");
     let session = opening::session(acquisition, &a.backend, console)?;

@@ -4,6 +4,7 @@ mod args;
 mod argument_groups;
 mod bench;
 mod console;
+mod convert;
 mod demo;
 mod devices;
 mod eval;
@@ -75,7 +76,7 @@ pub fn run() -> ExitCode {
         Verb::Show(a) => talking(&a.talk, |c| show::run(a, c)),
         Verb::Export(a) => talking(&a.talk, |c| export::run(a, c)),
         Verb::Report(a) => later("report", a),
-        Verb::Convert(a) => later("convert", a),
+        Verb::Convert(a) => talking(&a.talk, |c| convert::run(a, c)),
         Verb::View(a) => later("view", a),
         Verb::Series(a) => later("series", a),
         Verb::Parity(a) => talking(&a.talk, |c| parity::run(a, c)),

@@ -6,7 +6,7 @@ use ssb_core::{
     Aberrations, Backend, BfOptions, CalibrationHints, Candidate, MAX_DEPTH_SPREAD_NM,
     PrepareOptions, Sourced,
 };
-use ssb_io::{MaskChoice, OpenOptions, ScanOrder};
+use ssb_io::{LoadPlan, MaskChoice, OpenOptions, ScanOrder};
 
 use super::args::{AberrationArgs, BackendArgs, DataArgs};
 use super::console::Console;
@@ -72,20 +72,32 @@ pub fn source(a: &DataArgs) -> Result<Source, Error> {
     open(&a.file, &open_options(a)?)
 }
 
+/// How the counts are read.
+pub fn acquisition_options(
+    a: &DataArgs,
+    threads: Option<usize>,
+    max_memory_bytes: Option<u64>,
+) -> AcquisitionOptions {
+    AcquisitionOptions {
+        calibration: given_calibration(a),
+        disk: disk_options(a),
+        ignore_hot_pixels: a.hot_pixels == "off",
+        threads,
+        max_memory_bytes,
+    }
+}
+
 /// Reads the counts of the bright-field disk and says what stood out.
 pub fn acquisition(
     source: &Source,
     a: &DataArgs,
     threads: Option<usize>,
+    max_memory_bytes: Option<u64>,
     console: &Console,
 ) -> Result<Acquisition, Error> {
-    let options = AcquisitionOptions {
-        calibration: given_calibration(a),
-        disk: disk_options(a),
-        ignore_hot_pixels: a.hot_pixels == "off",
-        threads,
-    };
-    let acquisition = Acquisition::gather(source, &options, console.control())?;
+    let options = acquisition_options(a, threads, max_memory_bytes);
+    let tell = |plan: &LoadPlan| console.note(&format!("plan: {plan}"));
+    let acquisition = Acquisition::gather_telling(source, &options, console.control(), &tell)?;
     for warning in &acquisition.warnings {
         console.warn(warning);
     }

@@ -53,7 +53,13 @@ pub fn run(a: &ReconstructArgs, console: &Console) -> Result<Ending, Error> {
     let chosen = REGISTRY.select(&Backend::from(a.backend.backend.as_str()), a.backend.device)?;
     let opening_stage = console.stage("open");
     let source = opening::source(&a.data)?;
-    let acquisition = opening::acquisition(&source, &a.data, a.backend.threads, console)?;
+    let acquisition = opening::acquisition(
+        &source,
+        &a.data,
+        a.backend.threads,
+        a.backend.max_memory,
+        console,
+    )?;
     let open = opening_stage.end();
     console.note("aberrations are taken as given, not fitted");
     let request = json!({

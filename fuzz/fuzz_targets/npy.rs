@@ -1,0 +1,4 @@
+//! NPY files.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ssb_io::fuzzing::file("a.npy", data));

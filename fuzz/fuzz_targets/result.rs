@@ -1,0 +1,4 @@
+//! Result files.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ssb_io::fuzzing::result(data));

@@ -59,9 +59,12 @@ impl Pixel<'_> {
         sink: &mut impl Sink<S>,
     ) -> u64 {
         let lattice = self.lattice;
-        let stretches =
-            self.disks
-                .stretches(&lattice.layout, block, lattice.spacing_per_a, self.edges_only);
+        let stretches = self.disks.stretches(
+            &lattice.layout,
+            block,
+            lattice.spacing_per_a,
+            self.edges_only,
+        );
         let mut count = F::splat(simd, 0.0);
         if self.tables.quadratic.is_none() {
             let coefficients = self.block_coefficients(block);
@@ -111,12 +114,17 @@ struct Block<'a, S: Simd> {
     depth_turns: [F<S>; 2],
 }
 
+/// The block's vector of a table over the columns.
+#[inline(always)]
+fn vector<S: Simd>(simd: S, block: usize, values: &[f32]) -> F<S> {
+    F::new(simd, lines::<S>(values)[block])
+}
+
 impl<'a, S: Simd> Block<'a, S> {
     #[inline(always)]
     fn new(simd: S, pixel: &'a Pixel<'a>, block: usize, scratch: &'a PixelScratch) -> Self {
         let lattice = pixel.lattice;
         let rows = lattice.layout.rows;
-        let vector = |values: &[f32]| F::new(simd, lines::<S>(values)[block]);
         let cols = &scratch.cols;
         let floor = (GAMMA_FLOOR / pixel.aperture) as f32;
         Self {
@@ -136,12 +144,18 @@ impl<'a, S: Simd> Block<'a, S> {
                 None => &[],
             },
             phases: cells::<S>(scratch.phases.get()),
-            wave: Z::new(vector(&cols.wave[0]), vector(&cols.wave[1])),
-            q2: vector(lattice.block_q2[0].get()),
-            q2_steps: vector(lattice.block_q2[1].get()),
-            x: vector(&cols.x),
-            x_steps: vector(&cols.x_steps),
-            depth_turns: [vector(&cols.depth_turns[0]), vector(&cols.depth_turns[1])],
+            wave: Z::new(
+                vector(simd, block, &cols.wave[0]),
+                vector(simd, block, &cols.wave[1]),
+            ),
+            q2: vector(simd, block, lattice.block_q2[0].get()),
+            q2_steps: vector(simd, block, lattice.block_q2[1].get()),
+            x: vector(simd, block, &cols.x),
+            x_steps: vector(simd, block, &cols.x_steps),
+            depth_turns: [
+                vector(simd, block, &cols.depth_turns[0]),
+                vector(simd, block, &cols.depth_turns[1]),
+            ],
         }
     }
 
@@ -269,23 +283,24 @@ impl<'a, S: Simd> Block<'a, S> {
         let shape = &self.pixel.lattice.aperture;
         for row in rows {
             let (d, t) = self.phases::<QUADRATIC>(row);
-            let all = |value: f32| F::splat(simd, value);
             let mut point = Point {
                 t,
                 d,
-                sum: self.q2 + all(self.scratch.base[row]),
-                x: self.x + all(tables.x[row]),
+                sum: self.q2 + F::splat(simd, self.scratch.base[row]),
+                x: self.x + F::splat(simd, tables.x[row]),
                 sum_steps: self.fixed.zero,
                 x_steps: self.fixed.zero,
                 depth_turns: [self.fixed.zero; 2],
             };
             if UNEQUAL {
-                point.sum_steps = self.q2_steps + all(self.scratch.base_steps[row]);
-                point.x_steps = self.x_steps + all(tables.x_steps[row]);
+                point.sum_steps = self.q2_steps + F::splat(simd, self.scratch.base_steps[row]);
+                point.x_steps = self.x_steps + F::splat(simd, tables.x_steps[row]);
             }
             if THICK {
-                point.depth_turns =
-                    [0, 1].map(|i| self.depth_turns[i] + all(tables.depth_turns[i][row]));
+                point.depth_turns = [
+                    self.depth_turns[0] + F::splat(simd, tables.depth_turns[0][row]),
+                    self.depth_turns[1] + F::splat(simd, tables.depth_turns[1][row]),
+                ];
             }
             let (s, gamma2, degenerate) =
                 at_edge::<S, NORMALISED, UNEQUAL, THICK>(simd, shape, &self.fixed, &point);
@@ -317,7 +332,6 @@ fn at_edge<S: Simd, const NORMALISED: bool, const UNEQUAL: bool, const THICK: bo
     fixed: &Fixed<S>,
     point: &Point<S>,
 ) -> (Z<S>, F<S>, F<S>) {
-    let all = |value: f32| F::splat(simd, value);
     // Never |k-q| and |k+q| apart: the two weights must agree exactly where these are equal.
     let um2 = (point.sum - point.x).max(fixed.zero);
     let up2 = (point.sum + point.x).max(fixed.zero);
@@ -329,11 +343,10 @@ fn at_edge<S: Simd, const NORMALISED: bool, const UNEQUAL: bool, const THICK: bo
             oval(simd, shape, fixed, up2, np),
         )
     } else {
-        let round = |u2: F<S>| {
-            let v = u2.sqrt().neg_mul_add(all(shape.slope), all(shape.offset));
-            clip(fixed, v)
-        };
-        (round(um2), round(up2))
+        (
+            round(simd, shape, fixed, um2),
+            round(simd, shape, fixed, up2),
+        )
     };
     let (wm, wp) = if THICK {
         let [m, p] = sincs(simd, point.depth_turns);
@@ -363,20 +376,24 @@ fn at_edge<S: Simd, const NORMALISED: bool, const UNEQUAL: bool, const THICK: bo
     )
 }
 
+/// Equal steps: the edge is as wide in every direction.
+#[inline(always)]
+fn round<S: Simd>(simd: S, shape: &ApertureShape, fixed: &Fixed<S>, u2: F<S>) -> F<S> {
+    let offset = F::splat(simd, shape.offset);
+    let v = u2.sqrt().neg_mul_add(F::splat(simd, shape.slope), offset);
+    clip(fixed, v)
+}
+
 /// Unequal steps: `e(u) = sqrt(n) / |u|`.
 #[inline(always)]
-fn oval<S: Simd>(
-    simd: S,
-    shape: &ApertureShape,
-    fixed: &Fixed<S>,
-    u2: F<S>,
-    n: F<S>,
-) -> F<S> {
-    let all = |value: f32| F::splat(simd, value);
-    let edge_times_u = n.sqrt().max(all(1e-30));
-    let inside = u2.sqrt() * all(shape.semiangle) - u2 * all(shape.wavelength);
-    let a = clip(fixed, inside.divided_by(edge_times_u) + all(0.5));
-    fixed.one.where_or(u2.at_most(all(shape.inner)), a)
+fn oval<S: Simd>(simd: S, shape: &ApertureShape, fixed: &Fixed<S>, u2: F<S>, n: F<S>) -> F<S> {
+    let edge_times_u = n.sqrt().max(F::splat(simd, 1e-30));
+    let inside =
+        u2.sqrt() * F::splat(simd, shape.semiangle) - u2 * F::splat(simd, shape.wavelength);
+    let a = clip(fixed, inside.divided_by(edge_times_u) + F::splat(simd, 0.5));
+    fixed
+        .one
+        .where_or(u2.at_most(F::splat(simd, shape.inner)), a)
 }
 
 /// sin(2 pi r) over r in [-1/4, 1/4] as r times a polynomial in r^2, error 3e-11 before rounding.
@@ -392,27 +409,35 @@ const SIN: [f32; 6] = [
 /// sin y / y of both phases, given in turns; one division for both.
 #[inline(always)]
 fn sincs<S: Simd>(simd: S, turns: [F<S>; 2]) -> [F<S>; 2] {
-    let all = |value: f32| F::splat(simd, value);
     // sinc is even, and 1 to float32 below this.
-    let [m, p] = turns.map(|t| t.abs().max(all(1e-5)));
-    let sine = |t: F<S>| {
-        // Half turns beside the nearest integer, folded to a quarter.
-        let magic = all(12_582_912.0);
-        let half_turns = t + t;
-        let nearest = (half_turns + magic) - magic;
-        let rest = (half_turns - nearest) * all(0.5);
-        // The sign alternates with the half turn: parity of `nearest`.
-        let pairs = (nearest * all(0.5) + magic) - magic;
-        let odd = (nearest - (pairs + pairs)).abs();
-        let s = rest * rest;
-        let mut series = all(SIN[5]);
-        for c in SIN[..5].iter().rev() {
-            series = series.mul_add(s, all(*c));
-        }
-        let sine = series * rest;
-        sine * (all(1.0) - (odd + odd))
-    };
-    let inverse = all(1.0).divided_by(m * p);
-    let per_radian = all(1.0 / std::f32::consts::TAU) * inverse;
-    [sine(m) * p * per_radian, sine(p) * m * per_radian]
+    let [m, p] = [
+        turns[0].abs().max(F::splat(simd, 1e-5)),
+        turns[1].abs().max(F::splat(simd, 1e-5)),
+    ];
+    let inverse = F::splat(simd, 1.0).divided_by(m * p);
+    let per_radian = F::splat(simd, 1.0 / std::f32::consts::TAU) * inverse;
+    [
+        sine(simd, m) * p * per_radian,
+        sine(simd, p) * m * per_radian,
+    ]
+}
+
+/// sin(2 pi t) for t of at most some thousands.
+#[inline(always)]
+fn sine<S: Simd>(simd: S, t: F<S>) -> F<S> {
+    // Half turns beside the nearest integer, folded to a quarter.
+    let magic = F::splat(simd, 12_582_912.0);
+    let half_turns = t + t;
+    let nearest = (half_turns + magic) - magic;
+    let rest = (half_turns - nearest) * F::splat(simd, 0.5);
+    // The sign alternates with the half turn: parity of `nearest`.
+    let pairs = (nearest * F::splat(simd, 0.5) + magic) - magic;
+    let odd = (nearest - (pairs + pairs)).abs();
+    let s = rest * rest;
+    let mut series = F::splat(simd, SIN[5]);
+    for c in SIN[..5].iter().rev() {
+        series = series.mul_add(s, F::splat(simd, *c));
+    }
+    let sine = series * rest;
+    sine * (F::splat(simd, 1.0) - (odd + odd))
 }

@@ -125,9 +125,8 @@ fn prepare(
     } else {
         reachable.len()
     };
-    let store = pool.install(|| {
-        Store::new(&half_plane, vectors, evidence, reachable, held, control)
-    })?;
+    let store =
+        pool.install(|| Store::new(&half_plane, vectors, evidence, reachable, held, control))?;
     let lane_length = options
         .bf_block
         .unwrap_or_else(|| lane_length(store.pixels.len()))

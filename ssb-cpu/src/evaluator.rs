@@ -2,7 +2,9 @@
 
 use ndarray::Array2;
 use num_complex::Complex64;
-use ssb_core::{Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase};
+use ssb_core::{
+    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase,
+};
 
 use crate::aligned::Aligned;
 use crate::candidate_tables::CandidateTables;

@@ -76,12 +76,7 @@ impl HalfPlane {
 
     /// Inverse transforms over `q_row` of one block's tile.
     #[inline(always)]
-    pub fn columns_inverse<S: Simd>(
-        &self,
-        simd: S,
-        tile: &mut [Cell<S>],
-        work: &mut [Cell<S>],
-    ) {
+    pub fn columns_inverse<S: Simd>(&self, simd: S, tile: &mut [Cell<S>], work: &mut [Cell<S>]) {
         self.over_rows.inverse(simd, tile, work);
     }
 
@@ -104,40 +99,54 @@ impl HalfPlane {
         for block in 0..occupied {
             let from = &plane[block * self.layout.tile_cells()..][..self.layout.tile_cells()];
             let (start, end) = (block * lanes, ((block + 1) * lanes).min(stored));
-            let mut quarter = |part: usize, mirrored: bool| {
-                let mut square = [zero; MOST_LANES];
-                for (pair, out) in square[..lanes].iter_mut().enumerate() {
-                    let a = &from[slots[2 * pair] as usize];
-                    let b = &from[slots[2 * pair + 1] as usize];
-                    // (a + i b) and, mirrored, conj(a) + i conj(b)
-                    *out = match (part, mirrored) {
-                        (0, false) => simd.sub_f32s(a[0], b[1]),
-                        (0, true) => simd.add_f32s(a[0], b[1]),
-                        (_, false) => simd.add_f32s(a[1], b[0]),
-                        (_, true) => simd.sub_f32s(b[0], a[1]),
-                    };
-                }
-                transpose(simd, &mut square);
-                for (lane, col) in (start..end).enumerate() {
-                    if !mirrored {
-                        tile[col][part] = square[lane];
-                    } else if col > 0 {
-                        tile[cols - col][part] = square[lane];
-                    } else {
-                        // Its own mirror image: half of both.
-                        let sum = simd.add_f32s(tile[0][part], square[0]);
-                        tile[0][part] = simd.mul_f32s(sum, simd.splat_f32s(0.5));
-                    }
-                }
-            };
-            quarter(0, false);
-            quarter(0, true);
-            quarter(1, false);
-            quarter(1, true);
+            let columns = start..end;
+            self.unfold::<S, 0, false>(simd, from, slots, columns.clone(), tile);
+            self.unfold::<S, 0, true>(simd, from, slots, columns.clone(), tile);
+            self.unfold::<S, 1, false>(simd, from, slots, columns.clone(), tile);
+            self.unfold::<S, 1, true>(simd, from, slots, columns, tile);
         }
         let mirror = if stored == 0 { cols } else { cols - stored + 1 };
         tile[stored..mirror.max(stored)].fill([zero; 2]);
         self.over_cols.inverse(simd, tile, work);
+    }
+
+    /// One part of `a + i b`, or of `conj a + i conj b` at the mirrored columns, for the even rows `a` and
+    /// the odd rows `b` of a group.
+    #[inline(always)]
+    fn unfold<S: Simd, const PART: usize, const MIRRORED: bool>(
+        &self,
+        simd: S,
+        from: &[Cell<S>],
+        slots: &[u32],
+        columns: std::ops::Range<usize>,
+        tile: &mut [Cell<S>],
+    ) {
+        let (cols, lanes) = (self.layout.cols, S::F32_LANES);
+        let mut square = [simd.splat_f32s(0.0); MOST_LANES];
+        for pair in 0..lanes {
+            let a = &from[slots[2 * pair] as usize];
+            let b = &from[slots[2 * pair + 1] as usize];
+            square[pair] = match (PART, MIRRORED) {
+                (0, false) => simd.sub_f32s(a[0], b[1]),
+                (0, true) => simd.add_f32s(a[0], b[1]),
+                (_, false) => simd.add_f32s(a[1], b[0]),
+                (_, true) => simd.sub_f32s(b[0], a[1]),
+            };
+        }
+        transpose(simd, &mut square);
+        let first = columns.start;
+        for col in columns {
+            let value = square[col - first];
+            if !MIRRORED {
+                tile[col][PART] = value;
+            } else if col > 0 {
+                tile[cols - col][PART] = value;
+            } else {
+                // Its own mirror image: half of both.
+                let sum = simd.add_f32s(tile[0][PART], value);
+                tile[0][PART] = simd.mul_f32s(sum, simd.splat_f32s(0.5));
+            }
+        }
     }
 
     /// The half plane `g` of a real image `[rows][cols]`, Nyquist lines included. `plane`, `tile` and
@@ -204,10 +213,11 @@ impl HalfPlane {
             let width = lanes.min(cols - start);
             for odd in 0..2 {
                 let mut square = [zero; MOST_LANES];
-                for (pair, out) in square[..lanes].iter_mut().enumerate() {
+                for pair in 0..lanes {
                     let row = group * 2 * lanes + 2 * pair + odd;
                     if row < rows {
-                        *out = simd.partial_load_f32s(&image[row * cols + start..][..width]);
+                        square[pair] =
+                            simd.partial_load_f32s(&image[row * cols + start..][..width]);
                     }
                 }
                 transpose(simd, &mut square);
@@ -222,13 +232,7 @@ impl HalfPlane {
 
     /// Separates the spectra of even and odd rows and lays them into the blocks' tiles, parts exchanged.
     #[inline(always)]
-    fn unpack<S: Simd>(
-        &self,
-        simd: S,
-        group: usize,
-        tile: &[Cell<S>],
-        plane: &mut [Cell<S>],
-    ) {
+    fn unpack<S: Simd>(&self, simd: S, group: usize, tile: &[Cell<S>], plane: &mut [Cell<S>]) {
         let layout = &self.layout;
         let (rows, cols, lanes) = (layout.rows, layout.cols, S::F32_LANES);
         let slots = self.over_cols.slots();
@@ -302,7 +306,12 @@ impl HalfPlane {
     }
 
     /// The inverse transform of a Nyquist line of either length, in place.
-    pub fn line_inverse(&self, line: &mut [Complex32], along_rows: bool, work: &mut Vec<Complex32>) {
+    pub fn line_inverse(
+        &self,
+        line: &mut [Complex32],
+        along_rows: bool,
+        work: &mut Vec<Complex32>,
+    ) {
         let plan = if along_rows {
             &self.column_inverse
         } else {

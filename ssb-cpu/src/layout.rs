@@ -65,14 +65,20 @@ impl Layout {
     #[inline(always)]
     pub fn nyquist_row_of<'a>(&self, g: &'a [f32]) -> [&'a [f32]; 2] {
         let [start, ..] = self.line_starts();
-        [&g[start..][..self.cols], &g[start + self.cols..][..self.cols]]
+        [
+            &g[start..][..self.cols],
+            &g[start + self.cols..][..self.cols],
+        ]
     }
 
     /// Real and imaginary parts of the Nyquist column of one pixel's G, over all rows.
     #[inline(always)]
     pub fn nyquist_col_of<'a>(&self, g: &'a [f32]) -> [&'a [f32]; 2] {
         let [_, start, _] = self.line_starts();
-        [&g[start..][..self.rows], &g[start + self.rows..][..self.rows]]
+        [
+            &g[start..][..self.rows],
+            &g[start + self.rows..][..self.rows],
+        ]
     }
 
     /// Both Nyquist lines of one pixel's G, row first, to write.

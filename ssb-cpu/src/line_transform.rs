@@ -125,50 +125,95 @@ impl Passes {
     fn run<S: Simd>(&self, simd: S, tile: &mut [Cell<S>]) {
         for stage in &self.stages {
             match stage.radix {
-                2 => pass(simd, tile, stage, |x| radix_2(x)),
-                4 => pass(simd, tile, stage, |x| radix_4(x)),
-                8 => pass(simd, tile, stage, |x| radix_8(simd, x)),
-                16 => pass(simd, tile, stage, |x| radix_16(simd, x)),
-                3 => pass(simd, tile, stage, |x| {
-                    radix_odd::<S, 3>(simd, &stage.roots, x)
-                }),
-                5 => pass(simd, tile, stage, |x| {
-                    radix_odd::<S, 5>(simd, &stage.roots, x)
-                }),
-                _ => pass(simd, tile, stage, |x| {
-                    radix_odd::<S, 7>(simd, &stage.roots, x)
-                }),
+                2 => pass::<S, Two, 2>(simd, tile, stage),
+                4 => pass::<S, Four, 4>(simd, tile, stage),
+                8 => pass::<S, Eight, 8>(simd, tile, stage),
+                16 => pass::<S, Sixteen, 16>(simd, tile, stage),
+                3 => pass::<S, Odd, 3>(simd, tile, stage),
+                5 => pass::<S, Odd, 5>(simd, tile, stage),
+                _ => pass::<S, Odd, 7>(simd, tile, stage),
             }
         }
     }
 }
 
+/// A short transform of one radix. (Not a closure: see [`crate::vectors::Vectors::run`].)
+trait Butterfly<S: Simd, const R: usize> {
+    fn apply(simd: S, roots: &[[f32; 2]], x: [Z<S>; R]) -> [Z<S>; R];
+}
+
+struct Two;
+struct Four;
+struct Eight;
+struct Sixteen;
+struct Odd;
+
+impl<S: Simd> Butterfly<S, 2> for Two {
+    #[inline(always)]
+    fn apply(_: S, _: &[[f32; 2]], x: [Z<S>; 2]) -> [Z<S>; 2] {
+        radix_2(x)
+    }
+}
+
+impl<S: Simd> Butterfly<S, 4> for Four {
+    #[inline(always)]
+    fn apply(_: S, _: &[[f32; 2]], x: [Z<S>; 4]) -> [Z<S>; 4] {
+        radix_4(x)
+    }
+}
+
+impl<S: Simd> Butterfly<S, 8> for Eight {
+    #[inline(always)]
+    fn apply(simd: S, _: &[[f32; 2]], x: [Z<S>; 8]) -> [Z<S>; 8] {
+        radix_8(simd, x)
+    }
+}
+
+impl<S: Simd> Butterfly<S, 16> for Sixteen {
+    #[inline(always)]
+    fn apply(simd: S, _: &[[f32; 2]], x: [Z<S>; 16]) -> [Z<S>; 16] {
+        radix_16(simd, x)
+    }
+}
+
+impl<S: Simd, const R: usize> Butterfly<S, R> for Odd {
+    #[inline(always)]
+    fn apply(simd: S, roots: &[[f32; 2]], x: [Z<S>; R]) -> [Z<S>; R] {
+        radix_odd(simd, roots, x)
+    }
+}
+
 #[inline(always)]
-fn pass<S: Simd, const R: usize>(
-    simd: S,
-    tile: &mut [Cell<S>],
-    stage: &Stage,
-    butterfly: impl Fn([Z<S>; R]) -> [Z<S>; R],
-) {
+fn pass<S: Simd, B: Butterfly<S, R>, const R: usize>(simd: S, tile: &mut [Cell<S>], stage: &Stage) {
     let stride = stage.stride;
     for block in tile.chunks_exact_mut(R * stride) {
-        let y = butterfly(std::array::from_fn(|i| {
-            Z::load(simd, &block[stride * i])
-        }));
-        for (i, y) in y.into_iter().enumerate() {
-            block[stride * i] = y.cell();
+        let y = B::apply(simd, &stage.roots, load::<S, R>(simd, block, 0, stride));
+        for i in 0..R {
+            block[stride * i] = y[i].cell();
         }
-        let twiddles = stage.twiddles.chunks_exact(R - 1);
-        for (j, twiddles) in (1..stride).zip(twiddles) {
-            let y = butterfly(std::array::from_fn(|i| {
-                Z::load(simd, &block[j + stride * i])
-            }));
+        for j in 1..stride {
+            let twiddles = &stage.twiddles[(j - 1) * (R - 1)..][..R - 1];
+            let y = B::apply(simd, &stage.roots, load::<S, R>(simd, block, j, stride));
             block[j] = y[0].cell();
             for k in 1..R {
                 block[j + stride * k] = y[k].times_all(simd, twiddles[k - 1]).cell();
             }
         }
     }
+}
+
+#[inline(always)]
+fn load<S: Simd, const R: usize>(
+    simd: S,
+    block: &[Cell<S>],
+    first: usize,
+    stride: usize,
+) -> [Z<S>; R] {
+    let mut x = [Z::load(simd, &block[first]); R];
+    for i in 1..R {
+        x[i] = Z::load(simd, &block[first + stride * i]);
+    }
+    x
 }
 
 impl LineTransform {
@@ -294,7 +339,8 @@ mod tests {
     fn every_length_equals_the_plain_sum() {
         for vectors in all() {
             let lanes = vectors.lanes;
-            for points in (1..=50).chain([60, 61, 64, 74, 75, 96, 97, 100, 121, 125, 128, 256, 512]) {
+            for points in (1..=50).chain([60, 61, 64, 74, 75, 96, 97, 100, 121, 125, 128, 256, 512])
+            {
                 let plan = LineTransform::new(points, lanes);
                 let mut tile = Aligned::new(points * 2 * lanes);
                 let mut work = Aligned::new(plan.work_cells() * 2 * lanes);

@@ -147,8 +147,8 @@ impl WithSimd for AddPixel<'_> {
                 let over_rows = &cells::<S>(workspace.over_rows.get())[2 * group..][..2];
                 let within = &lines::<S>(workspace.within.get())[2 * group..][..2];
                 let terms = NyquistTerms {
-                    over_rows: [0, 1].map(|odd| Z::load(simd, &over_rows[odd])),
-                    within: [0, 1].map(|odd| F::new(simd, within[odd])),
+                    over_rows: [Z::load(simd, &over_rows[0]), Z::load(simd, &over_rows[1])],
+                    within: [F::new(simd, within[0]), F::new(simd, within[1])],
                     over_cols: &workspace.nyquist_row,
                     columns: half_plane.columns(),
                 };

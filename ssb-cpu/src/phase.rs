@@ -37,13 +37,13 @@ fn atan_to_one<S: Simd>(simd: S, t: F<S>) -> F<S> {
 /// `atan2(y, x)` within 2 ulp; 0 where both are 0.
 #[inline(always)]
 pub fn atan2<S: Simd>(simd: S, y: F<S>, x: F<S>) -> F<S> {
-    let all = |value: f32| F::splat(simd, value);
     let (ay, ax) = (y.abs(), x.abs());
     let steep = ax.less(ay);
-    let large = ay.max(ax).max(all(f32::MIN_POSITIVE));
+    let large = ay.max(ax).max(F::splat(simd, f32::MIN_POSITIVE));
     let first = atan_to_one(simd, ay.min(ax).divided_by(large));
-    let octant = (all(std::f32::consts::FRAC_PI_2) - first).where_or(steep, first);
-    let half = (all(std::f32::consts::PI) - octant).where_or(x.less(all(0.0)), octant);
+    let octant = (F::splat(simd, std::f32::consts::FRAC_PI_2) - first).where_or(steep, first);
+    let half = (F::splat(simd, std::f32::consts::PI) - octant)
+        .where_or(x.less(F::splat(simd, 0.0)), octant);
     half.xor(y.sign())
 }
 
@@ -77,11 +77,25 @@ pub fn accumulate<S: Simd>(simd: S, tile: &[Cell<S>], sums: &mut [Cell<S>]) -> f
             }
             if greatest.greatest() <= 1.0 {
                 for (cell, sum) in tile.iter().zip(sums) {
-                    add(simd, cell, sum, &mut squares, |y| atan_to_one(simd, y));
+                    add(
+                        simd,
+                        cell,
+                        sum,
+                        &mut squares,
+                        #[inline(always)]
+                        |y| atan_to_one(simd, y),
+                    );
                 }
             } else {
                 for (cell, sum) in tile.iter().zip(sums) {
-                    add(simd, cell, sum, &mut squares, |y| atan2(simd, y, one));
+                    add(
+                        simd,
+                        cell,
+                        sum,
+                        &mut squares,
+                        #[inline(always)]
+                        |y| atan2(simd, y, one),
+                    );
                 }
             }
         }

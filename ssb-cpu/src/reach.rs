@@ -108,7 +108,8 @@ impl Disks {
         spacing: [f64; 2],
         edges_only: bool,
     ) -> Stretches {
-        let q = [block * layout.lanes, (block + 1) * layout.lanes - 1].map(|c| c as f64 * spacing[1]);
+        let q =
+            [block * layout.lanes, (block + 1) * layout.lanes - 1].map(|c| c as f64 * spacing[1]);
         let minus = [-self.k[0], -self.k[1]];
         let around = |center| {
             [
@@ -117,7 +118,10 @@ impl Disks {
             ]
         };
         let ([m_out, m_in], [p_out, p_in]) = (around(self.k), around(minus));
-        let (mut lo, mut hi) = (-((layout.rows as i64 - 1) / 2), (layout.rows as i64 - 1) / 2);
+        let (mut lo, mut hi) = (
+            -((layout.rows as i64 - 1) / 2),
+            (layout.rows as i64 - 1) / 2,
+        );
         let wanted = if self.limit_per_a.is_finite() {
             let rows = reached([0.0; 2], self.limit_per_a, q, spacing[0]);
             (rows.0.max(lo), rows.1.min(hi))
@@ -198,7 +202,11 @@ mod tests {
     fn every_row_has_the_kind_of_its_points() {
         let spacing = [0.031, 0.027];
         let mut kinds = [0; 5];
-        for (shape, k) in [([64, 64], [0.3, -0.5]), ([33, 35], [0.0, 0.0]), ([40, 27], [-0.6, 0.1])] {
+        for (shape, k) in [
+            ([64, 64], [0.3, -0.5]),
+            ([33, 35], [0.0, 0.0]),
+            ([40, 27], [-0.6, 0.1]),
+        ] {
             let layout = Layout::new(shape, 4);
             let disks = Disks {
                 k,

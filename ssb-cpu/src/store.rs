@@ -90,14 +90,13 @@ impl Store {
         let length = half_plane.layout.pixel_floats();
         let scale = 1.0 / evidence.dc();
         let held_pixels = held_pixels.min(pixels.len());
-        let mut held =
-            Aligned::try_new(length * held_pixels).ok_or_else(|| Error::Unsuitable {
-                backend: crate::entry::NAME.into(),
-                reason: format!(
-                    "there is no memory for {} MiB of G; state a budget with --max-memory",
-                    (length * held_pixels * size_of::<f32>()) >> 20
-                ),
-            })?;
+        let mut held = Aligned::try_new(length * held_pixels).ok_or_else(|| Error::Unsuitable {
+            backend: crate::entry::NAME.into(),
+            reason: format!(
+                "there is no memory for {} MiB of G; state a budget with --max-memory",
+                (length * held_pixels * size_of::<f32>()) >> 20
+            ),
+        })?;
         let finished = std::sync::atomic::AtomicU64::new(0);
         let total = held_pixels as u64;
         held.get_mut()

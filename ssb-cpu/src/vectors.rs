@@ -314,8 +314,8 @@ pub fn transpose<S: Simd>(simd: S, square: &mut [S::f32s; MOST_LANES]) {
             return transpose_16(*simd, bytemuck::cast_mut(square));
         }
         if let Some(simd) = any.downcast_ref::<pulp::x86::V3>() {
-            let square: &mut [pulp::f32x8] = bytemuck::cast_slice_mut(&mut square[..]);
-            return transpose_8(*simd, square);
+            let [half, _]: &mut [[pulp::f32x8; 8]; 2] = bytemuck::cast_mut(square);
+            return transpose_8(*simd, half);
         }
     }
     let _: &dyn Any = &simd;
@@ -332,23 +332,22 @@ pub fn transpose<S: Simd>(simd: S, square: &mut [S::f32s; MOST_LANES]) {
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn transpose_8(simd: pulp::x86::V3, m: &mut [pulp::f32x8]) {
+fn transpose_8(simd: pulp::x86::V3, m: &mut [pulp::f32x8; 8]) {
     use std::arch::x86_64::{__m256, __m256d};
     let avx = simd.avx;
-    let at = |i: usize| -> __m256 { pulp::cast(m[i]) };
-    let wide = |v: __m256| -> __m256d { avx._mm256_castps_pd(v) };
-    let narrow = |v: __m256d| -> __m256 { avx._mm256_castpd_ps(v) };
-    let mut t = [at(0); 8];
+    let r: [__m256; 8] = pulp::cast(*m);
+    let mut t = r;
     for i in 0..4 {
-        t[2 * i] = avx._mm256_unpacklo_ps(at(2 * i), at(2 * i + 1));
-        t[2 * i + 1] = avx._mm256_unpackhi_ps(at(2 * i), at(2 * i + 1));
+        t[2 * i] = avx._mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+        t[2 * i + 1] = avx._mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
     }
     let mut u = t;
     for i in 0..2 {
         for j in 0..2 {
-            let (a, b) = (wide(t[4 * i + j]), wide(t[4 * i + j + 2]));
-            u[4 * i + 2 * j] = narrow(avx._mm256_unpacklo_pd(a, b));
-            u[4 * i + 2 * j + 1] = narrow(avx._mm256_unpackhi_pd(a, b));
+            let (a, b): (__m256d, __m256d) =
+                (pulp::cast(t[4 * i + j]), pulp::cast(t[4 * i + j + 2]));
+            u[4 * i + 2 * j] = pulp::cast(avx._mm256_unpacklo_pd(a, b));
+            u[4 * i + 2 * j + 1] = pulp::cast(avx._mm256_unpackhi_pd(a, b));
         }
     }
     for i in 0..4 {
@@ -362,21 +361,20 @@ fn transpose_8(simd: pulp::x86::V3, m: &mut [pulp::f32x8]) {
 fn transpose_16(simd: pulp::x86::V4, m: &mut [pulp::f32x16; MOST_LANES]) {
     use std::arch::x86_64::{__m512, __m512d};
     let avx = simd.avx512f;
-    let at = |i: usize| -> __m512 { pulp::cast(m[i]) };
-    let wide = |v: __m512| -> __m512d { avx._mm512_castps_pd(v) };
-    let narrow = |v: __m512d| -> __m512 { avx._mm512_castpd_ps(v) };
-    let mut t = [at(0); 16];
+    let r: [__m512; MOST_LANES] = pulp::cast(*m);
+    let mut t = r;
     for i in 0..8 {
-        t[2 * i] = avx._mm512_unpacklo_ps(at(2 * i), at(2 * i + 1));
-        t[2 * i + 1] = avx._mm512_unpackhi_ps(at(2 * i), at(2 * i + 1));
+        t[2 * i] = avx._mm512_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+        t[2 * i + 1] = avx._mm512_unpackhi_ps(r[2 * i], r[2 * i + 1]);
     }
     // u[4 i + c] holds, in its quarter l, column 4 l + c of rows 4 i to 4 i + 3.
     let mut u = t;
     for i in 0..4 {
         for j in 0..2 {
-            let (a, b) = (wide(t[4 * i + j]), wide(t[4 * i + j + 2]));
-            u[4 * i + 2 * j] = narrow(avx._mm512_unpacklo_pd(a, b));
-            u[4 * i + 2 * j + 1] = narrow(avx._mm512_unpackhi_pd(a, b));
+            let (a, b): (__m512d, __m512d) =
+                (pulp::cast(t[4 * i + j]), pulp::cast(t[4 * i + j + 2]));
+            u[4 * i + 2 * j] = pulp::cast(avx._mm512_unpacklo_pd(a, b));
+            u[4 * i + 2 * j + 1] = pulp::cast(avx._mm512_unpackhi_pd(a, b));
         }
     }
     for c in 0..4 {

@@ -24,9 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let truth = scan.truth.candidate.aberrations.clone();
     for (index, term) in TERMS.iter().enumerate() {
         // Half a radian more of this term at the edge of the aperture.
-        let order = f64::from(term.n + 1);
-        let extra_a = 0.5 * wavelength_a * order
-            / (std::f64::consts::TAU * semiangle_rad.powi(term.n as i32 + 1));
+        let extra_a = term.magnitude_a(0.5, semiangle_rad, wavelength_a);
         let mut aberrations = truth.clone();
         aberrations.get_mut(index).magnitude_a += extra_a;
         let result = evaluator.evaluate(&[Candidate::thin(aberrations)], &control)?[0];

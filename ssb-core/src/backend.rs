@@ -46,9 +46,26 @@ pub struct PrepareOptions {
     pub max_memory_bytes: Option<u64>,
     /// BF pixels in one block; `None` lets the plan choose. Results agree to 1e-7 in any case.
     pub bf_block: Option<usize>,
-    /// Kernel arrangement by name; `None` lets the plan choose. Backends with one arrangement take no
-    /// notice of it.
+    /// Kernel arrangement by name; `None` lets the plan choose.
     pub topology: Option<String>,
+}
+
+impl PrepareOptions {
+    /// For a backend with this one arrangement: whether another one is asked for.
+    ///
+    /// # Errors
+    /// [`Error::BackendUnavailable`] when it is.
+    pub fn only_topology(&self, backend: &str, only: &str) -> Result<(), Error> {
+        match &self.topology {
+            Some(name) if name != only => Err(Error::BackendUnavailable {
+                backend: backend.into(),
+                reason: format!(
+                    "it has one arrangement, {only}, not {name}: leave the topology out"
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 type DevicesFn = fn() -> Vec<Device>;

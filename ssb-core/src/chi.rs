@@ -5,11 +5,12 @@
 //! a real polynomial in `(u_row, u_col)`. For fixed `k`, `chi(k + q)` is a polynomial in `q`; with
 //! `E` its even part without the constant and `O` its odd part,
 //! `chi(k) - (chi(k-q) + chi(k+q)) / 2 = -E(q)` and `(chi(k+q) - chi(k-q)) / 2 = O(q)`:
-//! nothing large is ever subtracted.
+//! nothing large is ever subtracted. A term with a formula of its own is evaluated at `k`, `k-q` and `k+q`
+//! ([`OwnPhase`]).
 
 use std::f64::consts::TAU;
 
-use crate::{Aberrations, TERMS};
+use crate::{Aberrations, TERMS, Wavefront};
 
 /// Highest total degree of the phase polynomial: `n + 1` of the fifth-order terms.
 pub const PHASE_DEGREE: usize = 6;
@@ -19,10 +20,19 @@ const SIZE: usize = PHASE_DEGREE + 1;
 /// `coefficients[i][j]` belongs to `u_row^i u_col^j`.
 type Coefficients = [[f64; SIZE]; SIZE];
 
-/// chi(u) in turns (radians / 2 pi) for `u` in 1/Å.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChiPolynomial {
+/// chi(u) in turns (radians / 2 pi) for `u` in 1/Å: a polynomial, and the terms with a formula of their own.
+#[derive(Debug, Clone)]
+pub struct Chi {
     turns: Coefficients,
+    own: OwnPhase,
+}
+
+/// The part of chi that terms with a formula of their own make.
+#[derive(Debug, Clone)]
+pub struct OwnPhase {
+    /// Formula, coefficient in turns, angle in radians.
+    terms: Vec<(Wavefront, f64, f64)>,
+    wavelength_a: f64,
 }
 
 /// The phase about one `k`: `even` without its constant, and `odd`, in turns over `q` in 1/Å.
@@ -59,13 +69,47 @@ fn binomial(n: usize, k: usize) -> f64 {
     (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()
 }
 
-impl ChiPolynomial {
-    /// The polynomial of these aberrations at this wavelength.
+impl OwnPhase {
+    /// Whether no such term is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Turns at `u` in 1/Å.
+    #[must_use]
+    pub fn turns(&self, u: [f64; 2]) -> f64 {
+        let alpha_rad = u.map(|u| u * self.wavelength_a);
+        let turns = |(path, turns, angle): &(Wavefront, f64, f64)| turns * path(alpha_rad, *angle);
+        self.terms.iter().map(turns).sum()
+    }
+
+    /// What these terms add to the even part (without its constant) and to the odd part of `chi(k + q)` in
+    /// `q`, in turns.
+    #[must_use]
+    pub fn about(&self, k: [f64; 2], q: [f64; 2]) -> [f64; 2] {
+        let plus = self.turns([k[0] + q[0], k[1] + q[1]]);
+        let minus = self.turns([k[0] - q[0], k[1] - q[1]]);
+        [0.5 * (plus + minus) - self.turns(k), 0.5 * (plus - minus)]
+    }
+}
+
+impl Chi {
+    /// The phase of these aberrations at this wavelength.
     #[must_use]
     pub fn new(aberrations: &Aberrations, wavelength_a: f64) -> Self {
         let mut turns = Coefficients::default();
+        let mut own = OwnPhase {
+            terms: Vec::new(),
+            wavelength_a,
+        };
         for (term, value) in TERMS.iter().zip(aberrations.values()) {
             if value.magnitude_a == 0.0 {
+                continue;
+            }
+            if let Some(path) = term.own {
+                own.terms
+                    .push((path, value.magnitude_a / wavelength_a, value.angle_rad));
                 continue;
             }
             // Re[(u_row + i u_col)^m exp(-i m phi)]: binomials with the phase of i^j.
@@ -89,24 +133,32 @@ impl ChiPolynomial {
                 turns[i][j] += scale * v;
             }
         }
-        Self { turns }
+        Self { turns, own }
     }
 
     /// Whether only C10 and C12 are set, so that `E` does not depend on `k` and `O` is linear.
     #[must_use]
     pub fn is_quadratic(&self) -> bool {
-        terms(&self.turns).all(|(i, j, _)| i + j <= 2)
+        self.own.is_empty() && terms(&self.turns).all(|(i, j, _)| i + j <= 2)
+    }
+
+    /// The terms with a formula of their own.
+    #[must_use]
+    pub fn own(&self) -> &OwnPhase {
+        &self.own
     }
 
     /// chi(u) in radians, `u` in 1/Å.
     #[must_use]
     pub fn radians(&self, u: [f64; 2]) -> f64 {
-        TAU * terms(&self.turns)
+        let polynomial: f64 = terms(&self.turns)
             .map(|(i, j, v)| v * power(u[0], i) * power(u[1], j))
-            .sum::<f64>()
+            .sum();
+        TAU * (polynomial + self.own.turns(u))
     }
 
-    /// The even part (without its constant) and the odd part of `chi(k + q)` in `q`.
+    /// The even part (without its constant) and the odd part of the polynomial's `chi(k + q)` in `q`;
+    /// [`OwnPhase::about`] has the rest.
     #[must_use]
     pub fn about(&self, k: [f64; 2]) -> EvenOdd {
         let mut even = Coefficients::default();
@@ -171,17 +223,21 @@ mod tests {
             .iter()
             .zip(ab.values())
             .map(|(t, v)| {
-                TAU / WAVELENGTH_A * v.magnitude_a / f64::from(t.n + 1)
-                    * alpha.powi(t.n as i32 + 1)
-                    * (f64::from(t.m) * (phi - v.angle_rad)).cos()
+                let path = match t.own {
+                    Some(path) => path(u.map(|u| u * WAVELENGTH_A), v.angle_rad),
+                    None => {
+                        alpha.powi(t.n as i32 + 1) / f64::from(t.n + 1)
+                            * (f64::from(t.m) * (phi - v.angle_rad)).cos()
+                    }
+                };
+                TAU / WAVELENGTH_A * v.magnitude_a * path
             })
             .sum()
     }
 
     /// A term of a few radians at the aperture's edge.
     fn one_term(index: usize) -> Aberrations {
-        let edge = 0.03_f64.powi(TERMS[index].n as i32 + 1);
-        let a = 3.0 * WAVELENGTH_A * f64::from(TERMS[index].n + 1) / TAU / edge;
+        let a = TERMS[index].magnitude_a(3.0, 0.03, WAVELENGTH_A);
         Aberrations::default().with(index, Length::from_a(a), Angle::from_rad(0.3))
     }
 
@@ -189,7 +245,7 @@ mod tests {
     fn every_row_of_the_table_has_its_polynomial() {
         for (index, term) in TERMS.iter().enumerate() {
             let ab = one_term(index);
-            let chi = ChiPolynomial::new(&ab, WAVELENGTH_A);
+            let chi = Chi::new(&ab, WAVELENGTH_A);
             assert_eq!(chi.is_quadratic(), index < 2);
             for u in [
                 [0.7, -1.1],
@@ -214,14 +270,15 @@ mod tests {
         for index in 0..TERMS.len() {
             *ab.get_mut(index) = one_term(index).get(index);
         }
-        let chi = ChiPolynomial::new(&ab, WAVELENGTH_A);
+        let chi = Chi::new(&ab, WAVELENGTH_A);
         let (k, q) = ([0.4, -0.8], [0.31, 0.57]);
         let (even, odd) = chi.about(k).at_col(q[1]);
+        let own = chi.own().about(k, q).map(|turns| TAU * turns);
         let at = |c: [f64; SIZE]| TAU * c.iter().rev().fold(0.0, |s, v| s * q[0] + v);
         let plus = chi.radians([k[0] + q[0], k[1] + q[1]]);
         let minus = chi.radians([k[0] - q[0], k[1] - q[1]]);
-        assert!((at(odd) - (plus - minus) / 2.0).abs() < 1e-10);
-        assert!((-at(even) - (chi.radians(k) - (plus + minus) / 2.0)).abs() < 1e-10);
+        assert!((at(odd) + own[1] - (plus - minus) / 2.0).abs() < 1e-10);
+        assert!((-at(even) - own[0] - (chi.radians(k) - (plus + minus) / 2.0)).abs() < 1e-10);
         let (even_row, odd_row) = chi.about(k).at_row(q[0]);
         let at_row = |c: [f64; SIZE]| TAU * c.iter().rev().fold(0.0, |s, v| s * q[1] + v);
         assert!((at_row(odd_row) - at(odd)).abs() < 1e-10);

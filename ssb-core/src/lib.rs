@@ -19,11 +19,14 @@ mod evaluator;
 mod evidence;
 mod geometry;
 mod object_image;
+pub mod own_terms;
 mod phase_sums;
 mod plan;
 mod provenance;
 pub mod support;
 mod terms;
+#[cfg(feature = "cube")]
+pub mod trig;
 mod units;
 
 pub use agreement::{BandPoint, agreement_band_points, agreement_of};
@@ -34,7 +37,7 @@ pub use bandwidth::copy_bandwidth;
 pub use bf_disk::{BfDisk, BfOptions, select_bf};
 pub use calibration::{Calibration, CalibrationHints, Sourced, merge_calibration};
 pub use candidate::{Aberration, Aberrations, Candidate, MAX_DEPTH_SPREAD_NM};
-pub use chi::{ChiPolynomial, EvenOdd, PHASE_DEGREE};
+pub use chi::{Chi, EvenOdd, OwnPhase, PHASE_DEGREE};
 pub use control::{Control, Progress};
 pub use error::Error;
 pub use evaluator::{
@@ -46,7 +49,7 @@ pub use object_image::object_image;
 pub use phase_sums::PhaseSums;
 pub use plan::{DeviceFamily, Footprint, Limits, Plan, Topology, Unsuitable};
 pub use provenance::{NUMERICS_VERSION, Provenance, SourceRecord};
-pub use terms::{TERMS, Term, TermPart, term_by_name};
+pub use terms::{TERMS, Term, TermPart, Wavefront, term_by_name};
 pub use units::{Angle, Length};
 
 /// The array crate of every public signature, re-exported.

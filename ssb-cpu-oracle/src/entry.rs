@@ -25,6 +25,7 @@ pub const ORACLE: BackendEntry = BackendEntry {
     },
     prepare: |problem, options, control| {
         control.check()?;
+        options.only_topology(NAME, LITERAL)?;
         Ok(Box::new(Oracle::new(problem, options)?))
     },
     copy_bandwidth: |device, _| {
@@ -51,6 +52,9 @@ fn check_device(device: Option<usize>) -> Result<(), Error> {
         }),
     }
 }
+
+/// The one arrangement.
+const LITERAL: &str = "literal";
 
 /// Bytes of one complex128 value.
 const COMPLEX_BYTES: u64 = 16;
@@ -88,7 +92,7 @@ pub(crate) fn info_of(
         dc: problem.evidence().dc(),
         band: problem.geometry().agreement_band(),
         plan: Plan {
-            topology: "literal",
+            topology: LITERAL,
             bf_block: 1,
             blocks: bf_pixels,
             host_bytes,

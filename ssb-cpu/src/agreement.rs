@@ -47,7 +47,7 @@ impl WithSimd for AddOverlap<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let scratch = &mut self.workspace.pixel;
-        self.pixel.fill_axes(scratch);
+        self.pixel.fill_axes(simd, scratch);
         let sums: &mut [[S::f32s; 3]] = pulp::bytemuck::cast_slice_mut(self.sums);
         let occupied = self.pixel.occupied_blocks().min(self.blocks);
         for (block, sums) in sums.chunks_exact_mut(self.rows).enumerate().take(occupied) {
@@ -80,7 +80,7 @@ impl CpuEvaluator {
         this.over_lanes(
             control,
             |range| {
-                let mut sums = LaneSums::new(Aligned::new(floats));
+                let mut sums = LaneSums::new(this.overlaps.take(|| Aligned::new(floats)));
                 let mut workspace = this
                     .workspaces
                     .take(|| Workspace::new(&this.lattice, &this.half_plane));
@@ -109,7 +109,10 @@ impl CpuEvaluator {
                 this.workspaces.put([workspace]);
                 Ok(sums)
             },
-            |lanes| add_lanes(&mut total, &lanes),
+            |lanes| {
+                add_lanes(this.vectors, &mut total, &lanes);
+                this.overlaps.put(lanes.into_iter().map(|lane| lane.short));
+            },
         )?;
         let points = agreement_band_points(&this.geometry);
         let at = |point: &ssb_core::BandPoint| {

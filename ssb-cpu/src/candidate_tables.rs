@@ -1,12 +1,13 @@
 //! Tables of one candidate, built in float64 and stored in float32.
 
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
-use ssb_core::{Candidate, ChiPolynomial};
+use ssb_core::{Candidate, Chi, EvenOdd};
 
 use crate::aligned::Aligned;
 use crate::lattice::Lattice;
-use crate::turns::fill_cos_sin;
-use crate::vectors::Vectors;
+use crate::phase_terms::BlockPhases;
+use crate::vectors::{Vectors, cells_mut};
 
 /// Tilt in radians and half the depth spread in Å (numerics section 4).
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +26,7 @@ pub struct QuadraticTables {
 
 /// One candidate, ready for every BF pixel.
 pub struct CandidateTables {
-    pub chi: ChiPolynomial,
+    pub chi: Chi,
     /// Present when only C10 and C12 are set.
     pub quadratic: Option<QuadraticTables>,
     pub thick: Option<Thick>,
@@ -33,7 +34,7 @@ pub struct CandidateTables {
 
 impl CandidateTables {
     pub fn new(lattice: &Lattice, vectors: Vectors, candidate: &Candidate) -> Self {
-        let chi = ChiPolynomial::new(&candidate.aberrations, lattice.wavelength_a);
+        let chi = Chi::new(&candidate.aberrations, lattice.wavelength_a);
         let quadratic = chi
             .is_quadratic()
             .then(|| QuadraticTables::new(lattice, vectors, &chi));
@@ -51,7 +52,7 @@ impl CandidateTables {
 
 impl QuadraticTables {
     /// d = -chi(q): the even part is chi itself, whatever `k`.
-    fn new(lattice: &Lattice, vectors: Vectors, chi: &ChiPolynomial) -> Self {
+    fn new(lattice: &Lattice, vectors: Vectors, chi: &Chi) -> Self {
         let parts = chi.about([0.0, 0.0]);
         let layout = &lattice.layout;
         let (rows, lanes) = (layout.rows, layout.lanes);
@@ -61,19 +62,18 @@ impl QuadraticTables {
             .par_chunks_mut(rows * 2 * lanes)
             .enumerate()
             .map(|(block, tile)| {
-                let q = &lattice.block_q_per_a[block * lanes..][..lanes];
+                let q_cols = &lattice.block_q_per_a[block * lanes..][..lanes];
+                vectors.run(FillBlock {
+                    parts: &parts,
+                    q_rows: &lattice.q_per_a[0],
+                    q_cols,
+                    tile,
+                });
                 let mut least = f32::INFINITY;
-                for (row, cells) in tile.chunks_exact_mut(2 * lanes).enumerate() {
-                    let (even, _) = parts.at_row(lattice.q_per_a[0][row]);
-                    let (cos, sin) = cells.split_at_mut(lanes);
-                    vectors.run(FillRow {
-                        cos,
-                        sin,
-                        even: &even[..3],
-                        q,
-                    });
+                for (row, cells) in tile.chunks_exact(2 * lanes).enumerate() {
                     let first = usize::from(block == 0 && row == 0);
-                    least = sin[first..].iter().fold(least, |l, s| l.min(s.abs()));
+                    let sin = &cells[lanes + first..];
+                    least = sin.iter().fold(least, |l, s| l.min(s.abs()));
                 }
                 least
             })
@@ -82,21 +82,23 @@ impl QuadraticTables {
     }
 }
 
-/// One row of one block of the quadratic tables.
-struct FillRow<'a> {
-    cos: &'a mut [f32],
-    sin: &'a mut [f32],
-    even: &'a [f64],
-    q: &'a [f64],
+/// One block of the quadratic tables.
+struct FillBlock<'a> {
+    parts: &'a EvenOdd,
+    q_rows: &'a [f64],
+    q_cols: &'a [f64],
+    tile: &'a mut [f32],
 }
 
-impl pulp::WithSimd for FillRow<'_> {
+impl WithSimd for FillBlock<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Self { cos, sin, even, q } = self;
-        fill_cos_sin(cos, sin, |i| -polynomial(even, q[i]));
+    fn with_simd<S: Simd>(self, simd: S) {
+        let phases = BlockPhases::new(simd, self.parts, self.q_cols);
+        for (cell, q_row) in cells_mut::<S>(self.tile).iter_mut().zip(self.q_rows) {
+            *cell = phases.d(*q_row).cell();
+        }
     }
 }
 

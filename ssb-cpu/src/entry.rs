@@ -83,6 +83,7 @@ fn prepare(
     control: &Control,
 ) -> Result<Box<dyn Evaluator>, Error> {
     check_device(options.device)?;
+    options.only_topology(NAME, HALF_PLANE.name)?;
     let threads = options.threads.unwrap_or_else(cores).max(1);
     let (geometry, evidence) = problem.into_parts();
     let limits = Limits::host(options.max_memory_bytes, threads);
@@ -158,5 +159,7 @@ fn prepare(
         lane_length,
         workspaces: Reuse::default(),
         images: Reuse::default(),
+        overlaps: Reuse::default(),
+        spectra: Reuse::default(),
     }))
 }

@@ -29,6 +29,8 @@ pub struct CpuEvaluator {
     pub(crate) lane_length: usize,
     pub(crate) workspaces: Reuse<Workspace>,
     pub(crate) images: Reuse<Aligned>,
+    pub(crate) overlaps: Reuse<Aligned>,
+    pub(crate) spectra: Reuse<Aligned>,
 }
 
 impl CpuEvaluator {

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use ssb_core::{Control, Error};
 
 use crate::evaluator::CpuEvaluator;
+use crate::vectors::Vectors;
 
 /// Pixels summed in float32 before they go into a lane's float64 sums.
 pub const SHORT_SUM: usize = 32;
@@ -63,6 +64,7 @@ impl LaneSums {
     }
 
     /// Adds one stretch of the sums to `total`.
+    #[inline(always)]
     fn add_to(&self, start: usize, total: &mut [f64]) {
         let short = &self.short.get()[start..][..total.len()];
         match &self.long {
@@ -84,13 +86,32 @@ impl LaneSums {
 const PIECE: usize = 4096;
 
 /// Adds the lanes' sums to the total, lane by lane at every element.
-pub fn add_lanes(total: &mut [f64], lanes: &[LaneSums]) {
+pub fn add_lanes(vectors: Vectors, total: &mut [f64], lanes: &[LaneSums]) {
     total
         .par_chunks_mut(PIECE)
         .enumerate()
         .for_each(|(piece, total)| {
-            for lane in lanes {
-                lane.add_to(piece * PIECE, total);
-            }
+            vectors.run(AddPiece {
+                start: piece * PIECE,
+                total,
+                lanes,
+            });
         });
+}
+
+struct AddPiece<'a> {
+    start: usize,
+    total: &'a mut [f64],
+    lanes: &'a [LaneSums],
+}
+
+impl pulp::WithSimd for AddPiece<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        for lane in self.lanes {
+            lane.add_to(self.start, self.total);
+        }
+    }
 }

@@ -113,7 +113,7 @@ impl WithSimd for AddPixel<'_> {
         let occupied = pixel.occupied_blocks();
         let plane = cells_mut::<S>(workspace.plane.get_mut());
         let work = cells_mut::<S>(workspace.work.get_mut());
-        pixel.fill_axes(&mut workspace.pixel);
+        pixel.fill_axes(simd, &mut workspace.pixel);
         // Gamma(0) is exactly 0; DC does not count.
         let mut degenerate = 0;
         for block in 0..occupied {
@@ -241,7 +241,7 @@ impl CpuEvaluator {
                     }
                 }
                 for (total, lanes) in phases.iter_mut().zip(images) {
-                    add_lanes(total, &lanes);
+                    add_lanes(this.vectors, total, &lanes);
                     this.images.put(lanes.into_iter().map(|lane| lane.short));
                 }
             },

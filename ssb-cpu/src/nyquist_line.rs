@@ -122,6 +122,9 @@ impl Pixel<'_> {
         fill_cos_sin(&mut cos[..n], &mut sin[..n], |i| -polynomial(&even, q[i]));
         let [cos, sin] = &mut scratch.wave;
         fill_cos_sin(&mut cos[..n], &mut sin[..n], |i| -polynomial(&odd, q[i]));
+        if !self.tables.chi.own().is_empty() {
+            self.line_own_phases(along, q_across, q, [&even, &odd], scratch);
+        }
         let step = lattice.det_step_rad;
         for (i, q) in q.iter().enumerate() {
             let x = 2.0 * self.k[along] * q;
@@ -168,6 +171,34 @@ impl Pixel<'_> {
             *z = Complex32::new(*re, *im);
         }
         degenerate
+    }
+
+    /// `d` and the wave again, where terms with a formula of their own add to both parts.
+    fn line_own_phases(
+        &self,
+        along: usize,
+        q_across: f64,
+        q: &[f64],
+        [even, odd]: [&[f64]; 2],
+        scratch: &mut LineScratch,
+    ) {
+        let own: Vec<[f64; 2]> = q
+            .iter()
+            .map(|q| {
+                let mut point = [q_across; 2];
+                point[along] = *q;
+                self.tables.chi.own().about(self.k, point)
+            })
+            .collect();
+        let n = q.len();
+        let [cos, sin] = &mut scratch.d;
+        fill_cos_sin(&mut cos[..n], &mut sin[..n], |i| {
+            -polynomial(even, q[i]) - own[i][0]
+        });
+        let [cos, sin] = &mut scratch.wave;
+        fill_cos_sin(&mut cos[..n], &mut sin[..n], |i| {
+            -polynomial(odd, q[i]) - own[i][1]
+        });
     }
 
     /// sinc(r1 t/2) and sinc(r2 t/2) along a stretch; r1 and r2 of numerics section 4, in turns.

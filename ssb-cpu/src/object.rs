@@ -55,7 +55,7 @@ impl WithSimd for AddSpectrum<'_> {
             sums,
         } = self;
         let scratch = &mut workspace.pixel;
-        pixel.fill_axes(scratch);
+        pixel.fill_axes(simd, scratch);
         let plane = cells_mut::<S>(&mut sums[..layout.plane_floats()]);
         let blocks = plane.chunks_exact_mut(layout.rows).enumerate();
         for (block, sums) in blocks.take(pixel.occupied_blocks()) {
@@ -100,7 +100,7 @@ impl CpuEvaluator {
         this.over_lanes(
             control,
             |range| {
-                let mut sums = LaneSums::new(Aligned::new(floats));
+                let mut sums = LaneSums::new(this.spectra.take(|| Aligned::new(floats)));
                 let mut workspace = this
                     .workspaces
                     .take(|| Workspace::new(&this.lattice, &this.half_plane));
@@ -130,7 +130,10 @@ impl CpuEvaluator {
                 this.workspaces.put([workspace]);
                 Ok(sums)
             },
-            |lanes| add_lanes(&mut total, &lanes),
+            |lanes| {
+                add_lanes(this.vectors, &mut total, &lanes);
+                this.spectra.put(lanes.into_iter().map(|lane| lane.short));
+            },
         )?;
         let (plane, row) = in_order(&layout, &total);
         object_image(

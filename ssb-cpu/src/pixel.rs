@@ -1,4 +1,4 @@
-//! One BF pixel under one candidate: its tables along both axes, and the phases of its blocks.
+//! One BF pixel under one candidate: its tables along both axes.
 
 use pulp::Simd;
 use ssb_core::EvenOdd;
@@ -8,8 +8,8 @@ use crate::candidate_tables::CandidateTables;
 use crate::correct_line::GAMMA_FLOOR;
 use crate::lattice::Lattice;
 use crate::nyquist_line::LineScratch;
+use crate::phase_terms::fill_wave;
 use crate::reach::Disks;
-use crate::turns::fill_cos_sin;
 
 pub const ROW: usize = 0;
 pub const COL: usize = 1;
@@ -63,7 +63,7 @@ pub struct PixelScratch {
     /// `|k|^2 + q_row^2`, plain and weighted with the squared detector steps.
     pub base: Vec<f32>,
     pub base_steps: Vec<f32>,
-    /// One block's phases `[row][cos d, sin d, cos w, sin w]` when they are not quadratic.
+    /// One block's phases `[row][cos d, sin d, cos w, sin w]` when a term has a formula of its own.
     pub phases: Aligned,
     pub line: LineScratch,
 }
@@ -110,7 +110,10 @@ impl<'a> Pixel<'a> {
                 outer_per_a: lattice.outer_per_a,
                 limit_per_a,
             },
-            edges_only: floor >= 1.0 || least_both <= floor || tables.thick.is_some(),
+            edges_only: floor >= 1.0
+                || least_both <= floor
+                || tables.thick.is_some()
+                || !tables.chi.own().is_empty(),
         }
     }
 
@@ -122,9 +125,16 @@ impl<'a> Pixel<'a> {
             .occupied_blocks(layout, self.lattice.spacing_per_a[COL])
     }
 
+    /// The scan frequencies of a block's columns in 1/Å.
+    #[inline(always)]
+    pub fn block_columns(&self, block: usize) -> &[f64] {
+        let lanes = self.lattice.layout.lanes;
+        &self.lattice.block_q_per_a[block * lanes..][..lanes]
+    }
+
     /// Fills the tables along both axes.
     #[inline(always)]
-    pub fn fill_axes(&self, scratch: &mut PixelScratch) {
+    pub fn fill_axes<S: Simd>(&self, simd: S, scratch: &mut PixelScratch) {
         let lattice = self.lattice;
         let k2 = self.k[ROW].powi(2) + self.k[COL].powi(2);
         let step2 = lattice.det_step_rad.map(|s| s * s);
@@ -138,12 +148,12 @@ impl<'a> Pixel<'a> {
                 *base = (k2_steps + q * q * step2[ROW]) as f32;
             }
         }
-        self.fill_axis(ROW, q_row, &mut scratch.rows);
-        self.fill_axis(COL, &lattice.block_q_per_a, &mut scratch.cols);
+        self.fill_axis(simd, ROW, q_row, &mut scratch.rows);
+        self.fill_axis(simd, COL, &lattice.block_q_per_a, &mut scratch.cols);
     }
 
     #[inline(always)]
-    fn fill_axis(&self, axis: usize, q: &[f64], tables: &mut AxisTables) {
+    fn fill_axis<S: Simd>(&self, simd: S, axis: usize, q: &[f64], tables: &mut AxisTables) {
         let k = self.k[axis];
         for (x, q) in tables.x.iter_mut().zip(q) {
             *x = (2.0 * k * q) as f32;
@@ -162,7 +172,7 @@ impl<'a> Pixel<'a> {
                 self.parts.at_row(0.0).1[1]
             };
             let [cos, sin] = &mut tables.wave;
-            fill_cos_sin(cos, sin, |i| -slope * q[i]);
+            fill_wave(simd, -slope, q, [cos, sin]);
         }
         if let Some(thick) = self.tables.thick {
             let curvature = 0.5 * self.lattice.wavelength_a * thick.half_depth_a;
@@ -173,52 +183,5 @@ impl<'a> Pixel<'a> {
                 *p = (curvature * (2.0 * k * q + q * q) - shift * q) as f32;
             }
         }
-    }
-
-    /// Fills one block's phases over the rows `rows` when they are not quadratic: cos and sin of d, and of
-    /// minus (a+b)/2, from the even and odd parts of the phase polynomial in float64.
-    #[inline(always)]
-    pub fn fill_phases<S: Simd>(
-        &self,
-        block: usize,
-        rows: std::ops::Range<usize>,
-        coefficients: &[[[f64; 16]; 7]; 2],
-        phases: &mut [f32],
-    ) {
-        let _ = block;
-        let lanes = S::F32_LANES;
-        let q_row = &self.lattice.q_per_a[ROW];
-        let [even, odd] = coefficients;
-        for row in rows {
-            let q = q_row[row];
-            let (d, wave) = phases[row * 4 * lanes..][..4 * lanes].split_at_mut(2 * lanes);
-            for (part, out) in [(even, d), (odd, wave)] {
-                let mut turns = part[6];
-                for power in (0..6).rev() {
-                    for (t, c) in turns[..lanes].iter_mut().zip(&part[power][..lanes]) {
-                        *t = *t * q + c;
-                    }
-                }
-                let (cos, sin) = out.split_at_mut(lanes);
-                fill_cos_sin(cos, sin, |i| -turns[i]);
-            }
-        }
-    }
-
-    /// The even and odd parts' coefficients of `q_row^i` at every column of a block, in turns.
-    #[inline(always)]
-    pub fn block_coefficients(&self, block: usize) -> [[[f64; 16]; 7]; 2] {
-        let lanes = self.lattice.layout.lanes;
-        let mut found = [[[0.0; 16]; 7]; 2];
-        let q_cols = &self.lattice.block_q_per_a[block * lanes..][..lanes];
-        for (part, coefficients) in self.parts.coefficients().into_iter().enumerate() {
-            for (power, row) in coefficients.iter().enumerate() {
-                let found = &mut found[part][power][..lanes];
-                for (value, q) in found.iter_mut().zip(q_cols) {
-                    *value = row.iter().rev().fold(0.0, |sum, c| sum * q + c);
-                }
-            }
-        }
-        found
     }
 }

@@ -1,7 +1,7 @@
 //! Candidates that a backend is tried on: the degenerate starts, which are fixed, and random ones of
 //! every kind, redrawn until they meet no marginal point (see [`crate::conditioning`]).
 
-use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::f64::consts::{FRAC_PI_2, PI};
 
 use ssb_core::{Aberrations, Angle, Candidate, Geometry, Length, TERMS};
 
@@ -57,9 +57,7 @@ fn every_term(random: &mut Draws, geometry: &Geometry) -> Candidate {
     let mut candidate = low_order(random);
     for (index, term) in TERMS.iter().enumerate().skip(2) {
         let edge_rad = random.between(0.1, 0.4);
-        let order = term.n + 1;
-        let magnitude_a = edge_rad * geometry.wavelength_a * f64::from(order)
-            / (TAU * geometry.semiangle_rad.powi(order as i32));
+        let magnitude_a = term.magnitude_a(edge_rad, geometry.semiangle_rad, geometry.wavelength_a);
         let angle_rad = random.between(-PI, PI) / f64::from(term.m.max(1));
         let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { angle_rad });
         candidate.aberrations =

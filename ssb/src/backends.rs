@@ -4,7 +4,7 @@ use ssb_core::{BackendEntry, Registry};
 
 /// CUDA, Metal, Vulkan, WebGPU, as far as this system has them.
 #[cfg(feature = "gpu")]
-const GPUS: &[BackendEntry] = &ssb_kernels::backend::ENTRIES;
+const GPUS: &[BackendEntry] = ssb_kernels::backend::ENTRIES;
 #[cfg(not(feature = "gpu"))]
 const GPUS: &[BackendEntry] = &[];
 

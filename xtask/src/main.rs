@@ -1,10 +1,11 @@
-//! Development checks of the workspace: `cargo xtask tidy`, `cargo xtask kernels [--out DIR]`.
+//! Development checks of the workspace: `cargo xtask tidy`, `cargo xtask kernels [--out DIR]`, `cargo xtask one-place`.
 //!
 //! They exit with 0 when everything passed, 1 when something failed, 2 on wrong usage, and 3 when nothing failed but a
 //! step was skipped because its tools cannot be had.
 
 #[cfg(feature = "kernels")]
 mod kernels;
+mod one_place;
 mod tidy;
 
 use std::process::ExitCode;
@@ -14,9 +15,10 @@ fn main() -> ExitCode {
     match arguments.split_first() {
         Some((verb, _)) if verb == "tidy" => tidy::run(),
         Some((verb, rest)) if verb == "kernels" => kernels(rest),
+        Some((verb, _)) if verb == "one-place" => one_place::run(),
         other => {
             eprintln!(
-                "usage: cargo xtask tidy | kernels [--out DIR]{}",
+                "usage: cargo xtask tidy | kernels [--out DIR] | one-place{}",
                 other.map_or_else(String::new, |(verb, _)| format!(" (there is no `{verb}`)"))
             );
             ExitCode::from(2)

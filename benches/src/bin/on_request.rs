@@ -40,7 +40,10 @@ fn losses(
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let numbers: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|a| a.parse().ok())
+        .collect();
     let [rows, cols, bf, threads] = numbers[..] else {
         return Err("usage: on_request ROWS COLS BF THREADS".into());
     };

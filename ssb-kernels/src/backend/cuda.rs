@@ -8,7 +8,7 @@ use crate::device::{copy_bandwidth, cuda};
 const NAME: &str = "cuda";
 
 /// The CUDA backend.
-pub const CUDA: BackendEntry = BackendEntry {
+pub const ENTRY: BackendEntry = BackendEntry {
     name: NAME,
     about: "NVIDIA GPUs through CUDA",
     kind: BackendKind::Gpu,

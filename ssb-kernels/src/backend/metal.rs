@@ -8,7 +8,7 @@ use crate::device::{Api, connect, copy_bandwidth};
 const NAME: &str = "metal";
 
 /// The Metal backend.
-pub const METAL: BackendEntry = BackendEntry {
+pub const ENTRY: BackendEntry = BackendEntry {
     name: NAME,
     about: "Apple GPUs through Metal, kernels as MSL",
     kind: BackendKind::Gpu,

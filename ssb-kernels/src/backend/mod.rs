@@ -1,14 +1,7 @@
 //! The backends of this crate, one file each, in the order in which `auto` tries them.
 
-#[cfg(not(target_os = "macos"))]
-mod cuda;
-#[cfg(target_os = "macos")]
-mod metal;
 #[cfg(test)]
 mod tests;
-#[cfg(not(target_os = "macos"))]
-mod vulkan;
-mod webgpu;
 
 use cubecl::prelude::*;
 use ssb_core::{BackendEntry, Control, Device, Error, Evaluator, PrepareOptions, Problem};
@@ -16,12 +9,25 @@ use ssb_core::{BackendEntry, Control, Device, Error, Evaluator, PrepareOptions, 
 use crate::device::{Connection, Found};
 use crate::evaluator;
 
-/// Every backend of this system.
-#[cfg(not(target_os = "macos"))]
-pub const ENTRIES: [BackendEntry; 3] = [cuda::CUDA, vulkan::VULKAN, webgpu::WEBGPU];
-/// Every backend of this system.
-#[cfg(target_os = "macos")]
-pub const ENTRIES: [BackendEntry; 2] = [metal::METAL, webgpu::WEBGPU];
+macro_rules! backends {
+    ($($(#[$system:meta])* $module:ident),* $(,)?) => {
+        $($(#[$system])* mod $module;)*
+
+        /// Every backend of this system.
+        pub const ENTRIES: &[BackendEntry] = &[$($(#[$system])* $module::ENTRY),*];
+    };
+}
+
+// The registry: a backend is one file with its `ENTRY`, and one line here.
+backends!(
+    #[cfg(not(target_os = "macos"))]
+    cuda,
+    #[cfg(target_os = "macos")]
+    metal,
+    #[cfg(not(target_os = "macos"))]
+    vulkan,
+    webgpu,
+);
 
 /// Backends that exist on other systems only: name and where.
 #[cfg(not(target_os = "macos"))]

@@ -12,7 +12,7 @@ fn every_backend_is_listed_in_the_order_of_auto_and_lists_its_devices() {
     } else {
         assert_eq!(names, ["cuda", "vulkan", "webgpu"]);
     }
-    for entry in &ENTRIES {
+    for entry in ENTRIES {
         assert_eq!(entry.kind, BackendKind::Gpu);
         assert!(ELSEWHERE.iter().all(|(name, _)| *name != entry.name));
         let devices = (entry.devices)();
@@ -30,7 +30,7 @@ fn every_backend_is_listed_in_the_order_of_auto_and_lists_its_devices() {
 
 #[test]
 fn a_device_that_does_not_exist_is_refused_by_every_entry() {
-    for entry in &ENTRIES {
+    for entry in ENTRIES {
         let error = (entry.copy_bandwidth)(Some(99), None).unwrap_err();
         let message = error.to_string();
         assert!(message.contains(entry.name), "{message}");

@@ -8,7 +8,7 @@ use crate::device::{Api, connect, copy_bandwidth};
 const NAME: &str = "vulkan";
 
 /// The Vulkan backend.
-pub const VULKAN: BackendEntry = BackendEntry {
+pub const ENTRY: BackendEntry = BackendEntry {
     name: NAME,
     about: "GPUs through Vulkan, kernels as SPIR-V",
     kind: BackendKind::Gpu,

@@ -8,7 +8,7 @@ use crate::device::{Api, connect, copy_bandwidth};
 const NAME: &str = "webgpu";
 
 /// The WebGPU backend.
-pub const WEBGPU: BackendEntry = BackendEntry {
+pub const ENTRY: BackendEntry = BackendEntry {
     name: NAME,
     about: "GPUs through WebGPU, kernels as WGSL",
     kind: BackendKind::Gpu,

@@ -82,6 +82,8 @@ impl Frame {
                     CLOSED
                 };
                 out[4] = *aperture as f32;
+                out[5] = k[0] as f32;
+                out[6] = k[1] as f32;
                 let mut rest = out[PIXEL_FLOATS..].iter_mut();
                 for weighted in [false, true].into_iter().take(if unequal { 2 } else { 1 }) {
                     for axis in [0, 1] {

@@ -1,11 +1,12 @@
 //! What a candidate sends to the device: short lists made in float64 (numerics section 3).
 
 use rayon::prelude::*;
-use ssb_core::{Aberrations, Candidate, ChiPolynomial, Geometry};
+use ssb_core::own_terms::OWN_TERMS;
+use ssb_core::{Aberrations, Candidate, Chi, Geometry};
 
 use super::acquisition::{Frame, unequal_steps};
 use crate::kernel::layout::{
-    EVEN_COEFFICIENTS, Model, ODD_COEFFICIENTS, Scan, THICK_FLOATS, WAVE_FLOATS,
+    EVEN_COEFFICIENTS, HEAD_FLOATS, Model, ODD_COEFFICIENTS, Scan, WAVE_FLOATS,
 };
 
 /// Steps of the coarse part of a coefficient: products with indices below 4096 are exact.
@@ -13,11 +14,12 @@ const COARSE_STEPS: f64 = 4096.0;
 
 /// The code that a candidate needs.
 pub(super) fn model(geometry: &Geometry, candidate: &Candidate) -> Model {
-    let chi = ChiPolynomial::new(&candidate.aberrations, geometry.wavelength_a);
+    let chi = Chi::new(&candidate.aberrations, geometry.wavelength_a);
     Model {
         unequal: unequal_steps(geometry),
         thick: candidate.depth_spread_nm != 0.0,
         polynomial: !chi.is_quadratic(),
+        own: !chi.own().is_empty(),
     }
 }
 
@@ -50,12 +52,23 @@ fn quadratic_part(aberrations: &Aberrations) -> Aberrations {
 pub(super) fn phase_list(geometry: &Geometry, scan: Scan, candidate: &Candidate) -> Vec<f32> {
     let half_depth_a = candidate.depth_spread_nm * 10.0 / 2.0;
     let tilt_rad = candidate.tilt_mrad.map(|t| t * 1e-3);
-    let mut list = vec![0.0; THICK_FLOATS];
+    let mut list = vec![0.0; HEAD_FLOATS];
     list[0] = (0.5 * geometry.wavelength_a * half_depth_a) as f32;
     list[1] = (tilt_rad[0] * half_depth_a) as f32;
     list[2] = (tilt_rad[1] * half_depth_a) as f32;
+    let own = candidate
+        .aberrations
+        .values()
+        .iter()
+        .rev()
+        .take(OWN_TERMS)
+        .rev();
+    for (out, value) in list[4..].chunks_exact_mut(2).zip(own) {
+        out[0] = (value.magnitude_a / geometry.wavelength_a) as f32;
+        out[1] = value.angle_rad as f32;
+    }
     let quadratic = quadratic_part(&candidate.aberrations);
-    let parts = ChiPolynomial::new(&quadratic, geometry.wavelength_a).about([0.0, 0.0]);
+    let parts = Chi::new(&quadratic, geometry.wavelength_a).about([0.0, 0.0]);
     let [even, _] = parts.coefficients();
     let (q_row, q_col) = (geometry.q_row_per_a(), geometry.q_col_per_a());
     list.extend(q_row.iter().map(|q| whole_turns_out(-even[2][0] * q * q)));
@@ -76,8 +89,8 @@ pub(super) fn phase_list(geometry: &Geometry, scan: Scan, candidate: &Candidate)
 
 /// The list that `wave_table` takes for one candidate: every stored BF pixel.
 pub(super) fn wave_list(geometry: &Geometry, frame: &Frame, candidate: &Candidate) -> Vec<f32> {
-    let chi = ChiPolynomial::new(&candidate.aberrations, geometry.wavelength_a);
-    let quadratic = ChiPolynomial::new(
+    let chi = Chi::new(&candidate.aberrations, geometry.wavelength_a);
+    let quadratic = Chi::new(
         &quadratic_part(&candidate.aberrations),
         geometry.wavelength_a,
     );

@@ -12,7 +12,8 @@ use cubecl::prelude::*;
 use num_complex::Complex64;
 use rayon::prelude::*;
 use rustfft::{FftDirection, FftPlanner};
-use ssb_core::{Angle, Candidate, ChiPolynomial, Control, Error, Geometry, Length, TERMS};
+use ssb_core::own_terms::OWN_TERMS;
+use ssb_core::{Angle, Candidate, Chi, Control, Error, Geometry, Length, TERMS, Term};
 
 use super::KernelEvaluator;
 use crate::kernel::fourier_sum::Summand;
@@ -137,7 +138,7 @@ impl<R: Runtime> KernelEvaluator<R> {
             .map(|v| Complex64::from(v / self.info.dc))
             .collect();
         transform(&mut plane, rows, cols, FftDirection::Forward);
-        let chi = ChiPolynomial::new(&candidate.aberrations, self.geometry.wavelength_a);
+        let chi = Chi::new(&candidate.aberrations, self.geometry.wavelength_a);
         plane.par_iter_mut().enumerate().for_each(|(i, z)| {
             let q = [q_row[i / cols], q_col[i % cols]];
             let gamma = gamma(&self.geometry, &chi, candidate, k, q);
@@ -160,7 +161,7 @@ impl<R: Runtime> KernelEvaluator<R> {
 /// Gamma of numerics sections 1 and 4.
 fn gamma(
     geometry: &Geometry,
-    chi: &ChiPolynomial,
+    chi: &Chi,
     candidate: &Candidate,
     k: [f64; 2],
     q: [f64; 2],
@@ -197,22 +198,24 @@ fn transform(plane: &mut [Complex64], rows: usize, cols: usize, direction: FftDi
 
 /// A few radians of every kind that the model has, at the edge of the aperture.
 fn trial_candidate(geometry: &Geometry, model: Model, rotation_deg: f64) -> Candidate {
-    let length = |n: u32, edge_rad: f64| {
-        let order = n as i32 + 1;
-        let edge = geometry.semiangle_rad.powi(order);
-        Length::from_a(edge_rad * geometry.wavelength_a * f64::from(order) / (TAU * edge))
+    let length = |term: &Term, edge_rad: f64| {
+        Length::from_a(term.magnitude_a(edge_rad, geometry.semiangle_rad, geometry.wavelength_a))
     };
     let mut candidate = Candidate {
         rotation_deg: Some(rotation_deg),
         ..Candidate::default()
     };
-    let terms = if model.polynomial { TERMS.len() } else { 2 };
+    let terms = match (model.polynomial, model.own) {
+        (false, _) => 2,
+        (true, false) => TERMS.len() - OWN_TERMS,
+        (true, true) => TERMS.len(),
+    };
     for (index, term) in TERMS.iter().enumerate().take(terms) {
         let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { 0.3 });
         let edge_rad = if index < 2 { 2.3 - index as f64 } else { 0.4 };
         candidate.aberrations = candidate
             .aberrations
-            .with(index, length(term.n, edge_rad), angle);
+            .with(index, length(term, edge_rad), angle);
     }
     if model.thick {
         candidate.depth_spread_nm = 8.0;

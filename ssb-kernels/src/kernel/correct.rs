@@ -6,8 +6,10 @@
 use cubecl::prelude::*;
 
 use super::C32;
-use super::layout::{Extent, Model, PIXEL_FLOATS, SHAPE_FLOATS};
-use super::trig::{Turn, sinc, turn};
+use ssb_core::own_terms::{OWN_TERMS, own_path};
+use ssb_core::trig::{Turn, sinc, turn};
+
+use super::layout::{Extent, HEAD_PAIRS, Model, PIXEL_FLOATS, SHAPE_FLOATS};
 
 /// One BF pixel under one candidate: where its values begin in the two tables.
 #[derive(CubeType, Clone, Copy)]
@@ -116,17 +118,24 @@ pub(crate) fn sides(
     let along = candidates[place.wave + row];
     let mut wave_cos = along[0] * across[0] - along[1] * sign * across[1];
     let mut wave_sin = along[0] * sign * across[1] + along[1] * across[0];
-    let table = candidates[place.candidate + 2 + point.phase];
+    let table = candidates[place.candidate + comptime!(HEAD_PAIRS) + point.phase];
     let mut cos = table[0];
     let mut sin = table[1];
     if comptime!(model.polynomial) {
         let q_row = acquisition[row_axis + row];
         let q_col = sign * acquisition[col_axis + col];
         let at = place.wave + rows + 2 * half;
-        let d = turn(table[0] - even_part(candidates, at, q_row, q_col));
+        let mut even = even_part(candidates, at, q_row, q_col);
+        let mut odd = odd_part(candidates, at, q_row, q_col);
+        if comptime!(model.own) {
+            let own = own_parts(acquisition, candidates, place, q_row, q_col);
+            even += own.even;
+            odd += own.odd;
+        }
+        let d = turn(table[0] - even);
         cos = d.cos;
         sin = d.sin;
-        let bent = turn(-odd_part(candidates, at, q_row, q_col));
+        let bent = turn(-odd);
         let straight = wave_cos;
         wave_cos = straight * bent.cos - wave_sin * bent.sin;
         wave_sin = straight * bent.sin + wave_sin * bent.cos;
@@ -182,6 +191,54 @@ fn even_part(candidates: &Array<C32>, at: usize, q_row: f32, q_col: f32) -> f32 
 fn odd_part(candidates: &Array<C32>, at: usize, q_row: f32, q_col: f32) -> f32 {
     homogeneous(candidates, at, q_row, q_col, 15usize, 3usize)
         + homogeneous(candidates, at, q_row, q_col, 19usize, 5usize)
+}
+
+/// What the terms with a formula of their own add to the even and odd parts, in turns.
+#[derive(CubeType, Clone, Copy)]
+struct OwnParts {
+    even: f32,
+    odd: f32,
+}
+
+#[cube]
+fn own_parts(
+    acquisition: &Array<f32>,
+    candidates: &Array<C32>,
+    place: Place,
+    q_row: f32,
+    q_col: f32,
+) -> OwnParts {
+    let k_row = acquisition[place.pixel + 5];
+    let k_col = acquisition[place.pixel + 6];
+    let centre = own_turns(acquisition, candidates, place.candidate, k_row, k_col);
+    let (row, col) = (k_row + q_row, k_col + q_col);
+    let plus = own_turns(acquisition, candidates, place.candidate, row, col);
+    let (row, col) = (k_row - q_row, k_col - q_col);
+    let minus = own_turns(acquisition, candidates, place.candidate, row, col);
+    OwnParts {
+        even: 0.5 * (plus + minus) - centre,
+        odd: 0.5 * (plus - minus),
+    }
+}
+
+/// Turns of the terms with a formula of their own at `(u_row, u_col)` in 1/Å.
+#[cube]
+fn own_turns(
+    acquisition: &Array<f32>,
+    candidates: &Array<C32>,
+    candidate: usize,
+    u_row: f32,
+    u_col: f32,
+) -> f32 {
+    let wavelength_a = acquisition[3];
+    let (row, col) = (wavelength_a * u_row, wavelength_a * u_col);
+    let mut sum = 0.0;
+    #[unroll]
+    for which in 0..OWN_TERMS {
+        let term = candidates[candidate + comptime!(2 + which)];
+        sum += term[0] * own_path(row, col, term[1], which);
+    }
+    sum
 }
 
 /// `S = -i G conj(Gamma) / max(|Gamma|, 1e-8)`.

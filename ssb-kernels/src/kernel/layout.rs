@@ -4,6 +4,7 @@
 
 use cubecl::prelude::*;
 use serde::Serialize;
+use ssb_core::own_terms::OWN_TERMS;
 
 /// What a problem and a candidate change in the generated code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -14,6 +15,8 @@ pub struct Model {
     pub thick: bool,
     /// Other terms than C10 and C12.
     pub polynomial: bool,
+    /// Terms with a formula of their own among them.
+    pub own: bool,
 }
 
 /// Sizes of the scan.
@@ -30,7 +33,7 @@ pub struct Scan {
 pub const SHAPE_FLOATS: usize = 8;
 
 /// Floats of one BF pixel: `|k|^2`, the same weighted with the squared detector steps, 1 where the
-/// aperture is open (else 0), the floor of `|Gamma| / A(k)`, `A(k)`, then 3 unused.
+/// aperture is open (else 0), the floor of `|Gamma| / A(k)`, `A(k)`, `k` along rows and columns, unused.
 pub const PIXEL_FLOATS: usize = 8;
 
 /// Coefficients of the phase beyond C10 and C12 about one `k`: even degrees 2, 4, 6, then odd degrees 3, 5.
@@ -38,8 +41,12 @@ pub const EVEN_COEFFICIENTS: usize = 15;
 /// See [`EVEN_COEFFICIENTS`].
 pub const ODD_COEFFICIENTS: usize = 10;
 
-/// Floats of one candidate in the uploaded table: curvature, tilt along rows, tilt along columns, unused.
-pub const THICK_FLOATS: usize = 4;
+/// Floats at the head of one candidate in the uploaded table: curvature, tilt along rows, tilt along columns,
+/// unused; then coefficient (turns) and angle of every term with a formula of its own.
+pub const HEAD_FLOATS: usize = 2 * HEAD_PAIRS;
+
+/// The same as complex values in the table of a candidate.
+pub const HEAD_PAIRS: usize = 2 + OWN_TERMS;
 
 /// Floats of one BF pixel under one candidate in the uploaded table: the plane wave along rows and
 /// columns in turns an index, each in a coarse and a fine part, then the coefficients.
@@ -129,11 +136,10 @@ impl Scan {
         self.rows + 2 * self.half() + if polynomial { COEFFICIENT_PAIRS } else { 0 }
     }
 
-    /// Complex values of the whole table of one candidate for `pixels` BF pixels; two are for the
-    /// thick model.
+    /// Complex values of the whole table of one candidate for `pixels` BF pixels.
     #[must_use]
     pub fn candidate_pairs(self, polynomial: bool, pixels: usize) -> usize {
-        2 + self.phase_pairs() + pixels * self.wave_pairs(polynomial)
+        HEAD_PAIRS + self.phase_pairs() + pixels * self.wave_pairs(polynomial)
     }
 }
 
@@ -199,6 +205,6 @@ impl Extent {
     ) -> usize {
         let each =
             self.rows + 2 * self.half + comptime!(if polynomial { COEFFICIENT_PAIRS } else { 0 });
-        candidate + 2 + self.plane() + self.half + pixel * each
+        candidate + comptime!(HEAD_PAIRS) + self.plane() + self.half + pixel * each
     }
 }

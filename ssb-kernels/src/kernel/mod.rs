@@ -16,7 +16,8 @@ pub(crate) mod reduce;
 pub(crate) mod rows;
 pub(crate) mod stepwise;
 pub(crate) mod tables;
-pub(crate) mod trig;
+#[cfg(test)]
+mod trig_tests;
 
 use cubecl::prelude::*;
 

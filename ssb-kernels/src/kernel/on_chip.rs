@@ -11,8 +11,8 @@ use super::layout::Extent;
 use super::nyquist::Folded;
 use super::reduce::sum_of_cube;
 use super::rows::RowPass;
-use super::trig::atan2;
 use crate::line::{input_index, output_index, take, transform};
+use ssb_core::trig::atan2;
 
 /// What is compiled in: both lines, and whether one round of lines covers all rows, so that the sums
 /// stay in registers.

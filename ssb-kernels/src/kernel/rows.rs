@@ -7,8 +7,8 @@ use super::C32;
 use super::layout::{Extent, ROW_BLOCK};
 use super::nyquist::Folded;
 use super::reduce::sum_of_cube;
-use super::trig::atan2;
 use crate::line::{LinePlan, input_index, output_index, transform};
+use ssb_core::trig::atan2;
 
 /// Pairs of rows in a block of the intermediate; each pair is one complex line.
 const PAIRS: usize = ROW_BLOCK / 2;

@@ -8,7 +8,7 @@ use super::correct::{Place, Point, normalised, sides};
 use super::layout::{Extent, Model};
 use super::reduce::sum_of_cube;
 use super::tables::complex;
-use super::trig::atan2;
+use ssb_core::trig::atan2;
 
 /// Corrects BF pixels `first..first + pixels` into `[candidate][pixel][column][row]`; a cube takes `lines` columns
 /// of every BF pixel of its slot (second axis of cubes), candidates along the third. Counts degenerate

@@ -7,8 +7,8 @@
 use cubecl::prelude::*;
 
 use super::C32;
-use super::layout::{COEFFICIENT_PAIRS, Extent, THICK_FLOATS, WAVE_FLOATS};
-use super::trig::{reduced, turn};
+use super::layout::{COEFFICIENT_PAIRS, Extent, HEAD_FLOATS, HEAD_PAIRS, WAVE_FLOATS};
+use ssb_core::trig::{reduced, turn};
 
 /// Complex number from its parts.
 #[cube]
@@ -25,11 +25,11 @@ fn product(coarse: f32, fine: f32, index: f32) -> f32 {
     reduced(coarse * index) + fine * index
 }
 
-/// The thick model's numbers and the quadratic phase of one candidate a cube row: for every point of
+/// The head of the table ([`HEAD_FLOATS`]) and the quadratic phase of one candidate a cube row: for every point of
 /// the half plane, then for the negative columns of the Nyquist row, cos d and sin d, or d in turns
 /// when `polynomial`.
 ///
-/// `lists`, for each candidate: thick (4 floats), `-chi` along rows (`rows`), along columns (`half`), the cross
+/// `lists`, for each candidate: the head, `-chi` along rows (`rows`), along columns (`half`), the cross
 /// term's coefficient of every row, coarse (`rows`) and fine (`rows`).
 #[cube(launch_unchecked)]
 pub(crate) fn phase_table(
@@ -45,16 +45,16 @@ pub(crate) fn phase_table(
     let half = extent.half;
     let candidate = CUBE_POS_Y as usize;
     let at = candidate * pairs_per_candidate as usize;
-    let list = candidate * (comptime!(THICK_FLOATS) + 3 * rows + half);
+    let list = candidate * (comptime!(HEAD_FLOATS) + 3 * rows + half);
     let cell = CUBE_POS_X as usize * CUBE_DIM as usize + UNIT_POS as usize;
-    if cell < 2 {
+    if cell < comptime!(HEAD_PAIRS) {
         table[at + cell] = complex(lists[list + 2 * cell], lists[list + 2 * cell + 1]);
     }
     if cell < extent.plane() + half {
         let mirrored = cell >= extent.plane();
         let col = select(mirrored, cell - extent.plane(), cell / rows);
         let row = select(mirrored, rows / 2, cell % rows);
-        let along = list + comptime!(THICK_FLOATS);
+        let along = list + comptime!(HEAD_FLOATS);
         let cross = along + rows + half;
         // The column of the Nyquist line has its negative frequency.
         let nyquist = extent.nyquist_col(col);
@@ -67,10 +67,10 @@ pub(crate) fn phase_table(
             + lists[along + rows + col]
             + product(lists[cross + row], lists[cross + rows + row], index);
         if comptime!(polynomial) {
-            table[at + 2 + cell] = complex(reduced(turns), 0.0);
+            table[at + comptime!(HEAD_PAIRS) + cell] = complex(reduced(turns), 0.0);
         } else {
             let d = turn(turns);
-            table[at + 2 + cell] = complex(d.cos, d.sin);
+            table[at + comptime!(HEAD_PAIRS) + cell] = complex(d.cos, d.sin);
         }
     }
 }

@@ -109,6 +109,7 @@ fn pass(columns: &LineShape, rows: &LineShape, unequal: bool) -> PlanePass {
                 unequal,
                 thick: false,
                 polynomial: false,
+                own: false,
             },
             line: columns.line.clone(),
             lines: columns.lines,

@@ -25,7 +25,7 @@ use std::f64::consts::{PI, TAU};
 use ndarray::Array2;
 use rustfft::FftDirection;
 use ssb_core::num_complex::Complex64;
-use ssb_core::{ChiPolynomial, aperture, ndarray};
+use ssb_core::{Chi, aperture, ndarray};
 
 use super::plane::{Scratch, Transform, coefficients, signed};
 
@@ -36,7 +36,7 @@ pub(super) struct Optics {
     pub(super) semiangle_rad: f64,
     pub(super) det_step_rad: [f64; 2],
     pub(super) field_a: [f64; 2],
-    pub(super) chi: ChiPolynomial,
+    pub(super) chi: Chi,
 }
 
 impl Optics {
@@ -194,7 +194,7 @@ impl Diffraction {
             low.max(-(n / 2))..=high.min((n - 1) / 2)
         });
         let depth_turns = 0.5 * optics.wavelength_a * depth_a;
-        let about = optics.chi.about(k);
+        let (about, own) = (optics.chi.about(k), optics.chi.own());
         let mut bound = 0.0;
         for g_row in rows {
             let row_per_a = g_row as f64 / optics.field_a[0];
@@ -208,11 +208,14 @@ impl Diffraction {
                     continue;
                 }
                 // chi(k - g) - chi(k): the constant is a phase common to all R.
-                let turns = even
+                let mut turns = even
                     .iter()
                     .zip(&odd)
                     .rev()
                     .fold(0.0, |sum, (e, o)| sum * col_per_a + (e - o));
+                if !own.is_empty() {
+                    turns += own.turns([k[0] - row_per_a, k[1] - col_per_a]) - own.turns(k);
+                }
                 let depth = depth_turns * beyond(k, [row_per_a, col_per_a]);
                 let j = g_col.rem_euclid(shape[1] as i64) as usize;
                 let value = coefficient(i, j) * open;

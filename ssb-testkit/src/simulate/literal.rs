@@ -50,6 +50,9 @@ impl Literal {
             .iter()
             .zip(self.simulation.aberrations.values())
             .map(|(t, v)| {
+                if let Some(path) = t.own {
+                    return v.magnitude_a * path(u.map(|u| u * self.wavelength_a), v.angle_rad);
+                }
                 v.magnitude_a / f64::from(t.n + 1)
                     * alpha.powi(t.n as i32 + 1)
                     * (f64::from(t.m) * (phi - v.angle_rad)).cos()

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ndarray::Array2;
 use rayon::prelude::*;
 use ssb_core::{
-    Aberrations, Angle, Calibration, Candidate, ChiPolynomial, Control, Error, Length, Sourced,
-    ndarray, wavelength_a,
+    Aberrations, Angle, Calibration, Candidate, Chi, Control, Error, Length, Sourced, ndarray,
+    wavelength_a,
 };
 
 use diffraction::{Diffraction, Optics, Workspace};
@@ -243,7 +243,7 @@ impl Simulation {
             semiangle_rad: c.semiangle_mrad.value * 1e-3,
             det_step_rad: c.det_step_mrad.value.map(|s| s * 1e-3),
             field_a,
-            chi: ChiPolynomial::new(&self.aberrations, wavelength_a),
+            chi: Chi::new(&self.aberrations, wavelength_a),
         };
         let frame = Frame::new(self, wavelength_a);
         let shape = self.grid(&frame, &optics)?;

@@ -37,6 +37,9 @@ pub struct BackendArgs {
     /// Memory budget of host and device, e.g. 16GiB
     #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
     pub max_memory: Option<u64>,
+    /// Arrangement of the GPU kernels: on-chip, two-pass, stepwise [default: by the plan]
+    #[arg(long, value_name = "NAME")]
+    pub topology: Option<String>,
 }
 
 /// The data and their orientation.

@@ -112,9 +112,7 @@ fn low_order(_: &Geometry, c10_nm: f64) -> Candidate {
 fn every_term(geometry: &Geometry, c10_nm: f64) -> Candidate {
     let mut candidate = low_order(geometry, c10_nm);
     for (index, term) in TERMS.iter().enumerate().skip(2) {
-        let order = term.n + 1;
-        let magnitude_a = 0.25 * geometry.wavelength_a * f64::from(order)
-            / (std::f64::consts::TAU * geometry.semiangle_rad.powi(order as i32));
+        let magnitude_a = term.magnitude_a(0.25, geometry.semiangle_rad, geometry.wavelength_a);
         let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { 0.2 });
         candidate.aberrations =
             candidate
@@ -314,6 +312,7 @@ pub fn run(a: &BenchArgs, console: &Console) -> Result<Ending, Error> {
         device: Some(chosen.device.index),
         threads: a.backend.threads,
         max_memory_bytes: a.backend.max_memory,
+        topology: a.backend.topology.clone(),
         ..PrepareOptions::default()
     };
     let bench = Bench {

@@ -102,6 +102,7 @@ pub fn session(
         device: a.device,
         threads: a.threads,
         max_memory_bytes: a.max_memory,
+        topology: a.topology.clone(),
         ..PrepareOptions::default()
     };
     let backend = Backend::from(a.backend.as_str());

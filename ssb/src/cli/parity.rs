@@ -91,6 +91,7 @@ pub fn run(a: &ParityArgs, console: &Console) -> Result<Ending, Error> {
             device: Some(device.index),
             threads: asked.threads.or(a.backend.threads),
             max_memory_bytes: asked.max_memory_bytes.or(a.backend.max_memory),
+            topology: a.backend.topology.clone(),
             ..asked.clone()
         };
         (chosen.entry.prepare)(problem, &options, control)

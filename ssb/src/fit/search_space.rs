@@ -4,9 +4,10 @@
 //! sign twin (`C12 < 0` at `phi12` is `C12 > 0` at `phi12 + pi/2`). First steps and tolerances are
 //! those of C10 and C12 (0.2 nm, 0.02 nm) and phi12 (0.04 rad, 1e-3 rad); for the other terms they
 //! are scaled to the same phase at the edge of the aperture: lengths by
-//! `(n + 1) / (2 alpha^(n-1))`, angles by `2 / m`.
+//! `(n + 1) / (2 alpha^(n-1))` (terms with a formula of their own: by their largest phase), angles by
+//! `2 / m`.
 
-use ssb_core::{Aberrations, Candidate};
+use ssb_core::{Aberrations, Candidate, Term};
 use ssb_optim::{Dim, Space};
 
 use super::{FitOptions, Quantity, SearchRange, Setting};
@@ -32,9 +33,9 @@ pub(super) struct SearchSpace {
     pub warnings: Vec<String>,
 }
 
-/// Length that gives a term of order `n` the phase at the aperture's edge of 1 nm of defocus.
-fn length_scale(n: u32, semiangle_rad: f64) -> f64 {
-    f64::from(n + 1) / (2.0 * semiangle_rad.powi(n as i32 - 1))
+/// Length that gives a term the phase at the aperture's edge of 1 nm of defocus.
+fn length_scale(term: &Term, semiangle_rad: f64) -> f64 {
+    0.5 * semiangle_rad.powi(2) / term.largest_path(semiangle_rad)
 }
 
 fn ranges(options: &FitOptions) -> Vec<SearchRange> {
@@ -107,7 +108,7 @@ impl SearchSpace {
                 .iter()
                 .map(|r| match (r.quantity.is_angle(), r.quantity.term()) {
                     (true, term) => rad * 2.0 / f64::from(term.m),
-                    (false, term) => nm * length_scale(term.n, semiangle_rad),
+                    (false, term) => nm * length_scale(term, semiangle_rad),
                 })
                 .collect()
         };

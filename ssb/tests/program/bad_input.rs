@@ -175,16 +175,26 @@ fn counts_that_cannot_be() {
 #[test]
 fn backends_and_budgets() {
     let data = Data::new();
-    let (kind, message) = refused(&data, &data.file, &["--backend=cuda"]);
+    let (kind, message) = refused(&data, &data.file, &["--backend=abacus"]);
     assert_eq!(kind, "backend_unavailable");
     assert!(
-        message.contains("cuda") && message.contains("cpu"),
+        message.contains("abacus") && message.contains("cpu"),
         "{message}"
     );
+    // What `devices` calls not usable is refused; nothing else takes its place.
+    for backend in ssb::REGISTRY.entries {
+        if (backend.devices)().iter().any(|d| d.unusable.is_none()) {
+            continue;
+        }
+        let name = backend.name;
+        let (kind, message) = refused(&data, &data.file, &[&format!("--backend={name}")]);
+        assert_eq!(kind, "backend_unavailable");
+        assert!(message.contains(name), "{message}");
+    }
     let (kind, _) = refused(&data, &data.file, &["--max-memory=10kB"]);
     assert_eq!(kind, "over_budget");
     assert_eq!(
-        refused(&data, &data.file, &["--device=7"]).0,
+        refused(&data, &data.file, &["--backend=cpu", "--device=7"]).0,
         "backend_unavailable"
     );
 }

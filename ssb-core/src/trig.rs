@@ -1,27 +1,32 @@
-//! Sine, cosine and arctangent within 1 to 2 ulp, the same source on every target (numerics section 3).
+//! Sine, cosine and arctangent on devices, within 1 to 2 ulp, the same source on every target (numerics
+//! section 3).
 //!
 //! Vulkan and Metal permit far larger errors of their own. Minimax polynomials in the squared
 //! argument: errors below 5e-11 (sine, cosine of an eighth of a turn) and 4e-10 (arctangent) before
 //! rounding to float32.
 
+#![allow(missing_docs, reason = "what `#[cube]` generates has no documentation")]
+
 use cubecl::prelude::*;
 
 /// cos and sin of one phase.
 #[derive(CubeType, Clone, Copy)]
-pub(crate) struct Turn {
-    pub(crate) cos: f32,
-    pub(crate) sin: f32,
+pub struct Turn {
+    /// Its cosine.
+    pub cos: f32,
+    /// Its sine.
+    pub sin: f32,
 }
 
 /// The part of a phase in turns that is left over whole turns, in -1/2 to 1/2; exact.
 #[cube]
-pub(crate) fn reduced(turns: f32) -> f32 {
+pub fn reduced(turns: f32) -> f32 {
     turns - turns.round()
 }
 
 /// cos and sin of `2 pi turns`; the reduction to an eighth of a turn is exact.
 #[cube]
-pub(crate) fn turn(turns: f32) -> Turn {
+pub fn turn(turns: f32) -> Turn {
     let quarters = (turns * 4.0).round();
     let rest = turns - quarters * 0.25;
     let s = rest * rest;
@@ -40,7 +45,7 @@ pub(crate) fn turn(turns: f32) -> Turn {
 
 /// sin(y) / y for `y = 2 pi turns`.
 #[cube]
-pub(crate) fn sinc(turns: f32) -> f32 {
+pub fn sinc(turns: f32) -> f32 {
     let y = turns * 6.283_185_5;
     let small = y.abs() < 1e-2;
     let quotient = turn(turns).sin / select(small, 1.0, y);
@@ -50,7 +55,7 @@ pub(crate) fn sinc(turns: f32) -> f32 {
 
 /// `atan2(y, x)`; 0 where both are 0.
 #[cube]
-pub(crate) fn atan2(y: f32, x: f32) -> f32 {
+pub fn atan2(y: f32, x: f32) -> f32 {
     let ay = y.abs();
     let ax = x.abs();
     let steep = ay > ax;
@@ -71,19 +76,4 @@ pub(crate) fn atan2(y: f32, x: f32) -> f32 {
     let octant = select(steep, std::f32::consts::FRAC_PI_2 - first, first);
     let half = select(x < 0.0, std::f32::consts::PI - octant, octant);
     select(y < 0.0, -half, half)
-}
-
-/// The functions over arrays, for tests: `turns` in, then cos, sin, sinc; `y`, `x` in, then the angle.
-#[cube(launch_unchecked)]
-pub(crate) fn trial(input: &Array<f32>, output: &mut Array<f32>, count: u32) {
-    if ABSOLUTE_POS < count as usize {
-        let n = count as usize;
-        let x = input[ABSOLUTE_POS];
-        let y = input[n + ABSOLUTE_POS];
-        let circle = turn(x);
-        output[ABSOLUTE_POS] = circle.cos;
-        output[n + ABSOLUTE_POS] = circle.sin;
-        output[2 * n + ABSOLUTE_POS] = sinc(x);
-        output[3 * n + ABSOLUTE_POS] = atan2(y, x);
-    }
 }

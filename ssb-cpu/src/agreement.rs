@@ -1,96 +1,60 @@
 //! The agreement S of `G_b = Psi(q) Gamma_b` in least squares (numerics section 4).
 
 use num_complex::Complex64;
+use pulp::{Simd, WithSimd};
 use ssb_core::{Candidate, Control, Error, agreement_band_points, agreement_of};
 
+use crate::aligned::Aligned;
+use crate::correct_tile::Sink;
 use crate::evaluator::CpuEvaluator;
-use crate::lanes::{self, LaneWork};
-use crate::pixel::{Line, Pixel, PixelScratch};
+use crate::lanes::{LaneSums, SHORT_SUM, add_lanes};
+use crate::loss::Workspace;
+use crate::pixel::Pixel;
+use crate::vectors::{F, Z};
 
-/// Sums over b for the band's points, `[col][row]` over the columns that the band touches.
-struct BandSums {
-    /// `sum_b -i G_b conj Gamma_b`.
-    overlap: Vec<Complex64>,
-    /// `sum_b |Gamma_b|^2`.
-    power: Vec<f64>,
+/// Adds `-i G conj Gamma` and `|Gamma|^2` to a block's sums `[row][re, im, power]`.
+struct OverlapSink<'a, S: Simd> {
+    simd: S,
+    sums: &'a mut [[S::f32s; 3]],
 }
 
-impl BandSums {
-    fn new(cells: usize) -> Self {
-        Self {
-            overlap: vec![Complex64::default(); cells],
-            power: vec![0.0; cells],
-        }
-    }
-}
-
-/// One lane of the sums over the band.
-struct BandLane {
-    scratch: PixelScratch,
-    sums: BandSums,
-    columns: usize,
-    rows: usize,
-    limit_per_a: f64,
-}
-
-impl LaneWork for BandLane {
-    type Sums = BandSums;
-
-    fn add(&mut self, pixel: &Pixel<'_>) {
-        pulp::Arch::new().dispatch(AddOverlap { lane: self, pixel });
+impl<S: Simd> Sink<S> for OverlapSink<'_, S> {
+    #[inline(always)]
+    fn put(&mut self, row: usize, s: Z<S>, gamma2: F<S>) {
+        let simd = self.simd;
+        let [re, im, power] = &mut self.sums[row];
+        *re = simd.add_f32s(*re, s.re.v);
+        *im = simd.add_f32s(*im, s.im.v);
+        *power = simd.add_f32s(*power, gamma2.v);
     }
 
-    /// The band is small: every pixel goes into the float64 sums at once.
-    fn flush(&mut self) {}
-
-    fn finish(self) -> BandSums {
-        self.sums
-    }
+    #[inline(always)]
+    fn skip(&mut self, _: std::ops::Range<usize>) {}
 }
 
-/// Adds one pixel's overlap with G, compiled for the widest vectors found at run time.
+/// Adds one pixel's overlap with G over the band.
 struct AddOverlap<'a> {
-    lane: &'a mut BandLane,
+    rows: usize,
+    blocks: usize,
     pixel: &'a Pixel<'a>,
+    workspace: &'a mut Workspace,
+    sums: &'a mut [f32],
 }
 
-impl pulp::WithSimd for AddOverlap<'_> {
+impl WithSimd for AddOverlap<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Self { lane, pixel } = self;
-        let BandLane {
-            scratch,
-            sums,
-            columns,
-            rows,
-            limit_per_a,
-        } = lane;
-        let (columns, rows, limit_per_a) = (*columns, *rows, *limit_per_a);
-        pixel.fill_axes(scratch);
-        pixel.correct::<false>(
-            scratch,
-            limit_per_a,
-            #[inline(always)]
-            |stretch| {
-                // The band ends below Nyquist: no point of it lies on that row.
-                if let Line::Column(col) = stretch.line
-                    && col < columns
-                {
-                    let n = stretch.gamma2.len();
-                    let at = col * rows + stretch.start;
-                    let overlap = &mut sums.overlap[at..at + n];
-                    let power = &mut sums.power[at..at + n];
-                    let [re, im] = stretch.s.map(|s| &s[..n]);
-                    for i in 0..n {
-                        overlap[i].re += f64::from(re[i]);
-                        overlap[i].im += f64::from(im[i]);
-                        power[i] += f64::from(stretch.gamma2[i]);
-                    }
-                }
-            },
-        );
+    fn with_simd<S: Simd>(self, simd: S) {
+        let scratch = &mut self.workspace.pixel;
+        self.pixel.fill_axes(simd, scratch);
+        let sums: &mut [[S::f32s; 3]] = pulp::bytemuck::cast_slice_mut(self.sums);
+        let occupied = self.pixel.occupied_blocks().min(self.blocks);
+        for (block, sums) in sums.chunks_exact_mut(self.rows).enumerate().take(occupied) {
+            let mut sink = OverlapSink::<S> { simd, sums };
+            self.pixel
+                .correct_block::<S, false>(simd, block, scratch, &mut sink);
+        }
     }
 }
 
@@ -102,30 +66,65 @@ impl CpuEvaluator {
     ) -> Result<f64, Error> {
         self.turn_to(candidate);
         let tables = self.tables(candidate);
-        let band = self.info.band;
-        let rows = self.lattice.rows;
-        let columns = ((band.hi_per_a / self.lattice.spacing_per_a[1]).floor() as usize + 1)
-            .min(self.lattice.half_cols);
-        // A hair beyond the band: membership is decided by its points, in float64.
+        let this = &*self;
+        let layout = this.lattice.layout;
+        let (rows, lanes) = (layout.rows, layout.lanes);
+        let band = this.info.band;
+        // A hair beyond the band: membership is decided by its points, in float64. The band ends below
+        // Nyquist: no point of it lies on a Nyquist line.
         let limit_per_a = band.hi_per_a * (1.0 + 1e-9);
-        let lanes = self.over_lanes(&tables, control, || BandLane {
-            scratch: PixelScratch::new(&self.lattice),
-            sums: BandSums::new(columns * rows),
-            columns,
-            rows,
-            limit_per_a,
-        })?;
-        let mut total = BandSums::new(columns * rows);
-        for lane in lanes {
-            lanes::add_to(&mut total.overlap, lane.overlap);
-            lanes::add_to(&mut total.power, lane.power);
-        }
-        let points = agreement_band_points(&self.geometry);
-        let cells = || points.iter().map(|point| point.col * rows + point.row);
-        let overlap: Vec<_> = cells().map(|cell| total.overlap[cell]).collect();
-        let power: Vec<_> = cells().map(|cell| total.power[cell]).collect();
-        let agreement = agreement_of(&points, &overlap, &power, self.info.bf_pixels, band)?;
+        let columns = (limit_per_a / this.lattice.spacing_per_a[1]).floor() as usize + 1;
+        let blocks = columns.div_ceil(lanes).min(layout.blocks);
+        let floats = blocks * rows * 3 * lanes;
+        let mut total = vec![0.0; floats];
+        this.over_lanes(
+            control,
+            |range| {
+                let mut sums = LaneSums::new(this.overlaps.take(|| Aligned::new(floats)));
+                let mut workspace = this
+                    .workspaces
+                    .take(|| Workspace::new(&this.lattice, &this.half_plane));
+                let mut made = workspace.made.take();
+                for (i, index) in range.enumerate() {
+                    control.check()?;
+                    if i > 0 && i % SHORT_SUM == 0 {
+                        sums.flush();
+                    }
+                    let Some((k, aperture)) = this.open(index) else {
+                        continue;
+                    };
+                    let g = this
+                        .store
+                        .g(&this.half_plane, this.vectors, index, &mut made);
+                    let pixel = Pixel::new(&this.lattice, &tables, g, k, aperture, limit_per_a);
+                    this.vectors.run(AddOverlap {
+                        rows,
+                        blocks,
+                        pixel: &pixel,
+                        workspace: &mut workspace,
+                        sums: sums.short.get_mut(),
+                    });
+                }
+                workspace.made = made;
+                this.workspaces.put([workspace]);
+                Ok(sums)
+            },
+            |lanes| {
+                add_lanes(this.vectors, &mut total, &lanes);
+                this.overlaps.put(lanes.into_iter().map(|lane| lane.short));
+            },
+        )?;
+        let points = agreement_band_points(&this.geometry);
+        let at = |point: &ssb_core::BandPoint| {
+            ((point.col / lanes) * rows + point.row) * 3 * lanes + point.col % lanes
+        };
+        let overlap: Vec<_> = points
+            .iter()
+            .map(|p| Complex64::new(total[at(p)], total[at(p) + lanes]))
+            .collect();
+        let power: Vec<_> = points.iter().map(|p| total[at(p) + 2 * lanes]).collect();
+        let agreement = agreement_of(&points, &overlap, &power, this.info.bf_pixels, band)?;
         // Back to counts squared: G is stored in units of the DC value.
-        Ok(agreement * self.info.dc * self.info.dc)
+        Ok(agreement * this.info.dc * this.info.dc)
     }
 }

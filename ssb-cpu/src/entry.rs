@@ -6,12 +6,14 @@ use ssb_core::{
 };
 
 use crate::bandwidth::copy_bandwidth;
-use crate::candidate_tables::Lattice;
 use crate::evaluator::CpuEvaluator;
-use crate::plan::{HALF_PLANE, lane_length};
-use crate::prepare;
+use crate::half_plane::HalfPlane;
+use crate::lattice::Lattice;
+use crate::plan::{HALF_PLANE, held_pixels, lane_length};
+use crate::reuse::Reuse;
+use crate::store::Store;
 use crate::support::Frame;
-use crate::transform::Transforms;
+use crate::vectors::Vectors;
 
 /// Name in the registry.
 pub const NAME: &str = "cpu";
@@ -33,22 +35,22 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// The vectors that the kernels are compiled for on this machine.
-fn vectors() -> &'static str {
-    let arch = format!("{:?}", pulp::Arch::new());
-    let name = arch.split(['(', ' ']).next().unwrap_or_default();
-    match name {
-        "V4" => "AVX-512",
-        "V3" => "AVX2",
-        "Neon" => "NEON",
-        _ => "baseline vectors",
+/// Names the vectors to use instead of the widest: `avx2` or `baseline` (to measure one against the
+/// other; some processors clock down under AVX-512).
+const VECTORS: &str = "SSB_CPU_VECTORS";
+
+fn vectors() -> Vectors {
+    match std::env::var(VECTORS).as_deref() {
+        Ok("avx2") => Vectors::avx2().unwrap_or_else(Vectors::widest),
+        Ok("baseline") => Vectors::baseline(),
+        _ => Vectors::widest(),
     }
 }
 
 fn devices() -> Vec<Device> {
     vec![Device {
         index: 0,
-        name: format!("{} cores, {}", cores(), vectors()),
+        name: format!("{} cores, {}", cores(), vectors().name),
         memory_bytes: None,
         software: false,
         limits: None,
@@ -106,15 +108,32 @@ fn prepare(
         });
     }
     let pool = pool(threads)?;
-    let lattice = Lattice::new(&geometry);
-    let transforms = Transforms::new(geometry.scan_shape);
-    let spectra = prepare::spectra(&geometry, &evidence, &lattice, &transforms, &pool, control)?;
+    let vectors = vectors();
+    let lattice = Lattice::new(&geometry, vectors.lanes);
+    let half_plane = HalfPlane::new(lattice.layout);
+    // Unequal detector steps make the aperture depend on the rotation: keep what any rotation reaches.
+    let reachable: Vec<usize> = geometry
+        .k_per_a(0.0)
+        .iter()
+        .enumerate()
+        .filter(|(_, k)| k[0].hypot(k[1]) < lattice.outer_per_a)
+        .map(|(b, _)| b)
+        .collect();
+    let dc = evidence.dc();
+    let (held, _) = held_pixels(&footprint, &limits);
+    let held = if held < footprint.bf_active {
+        held
+    } else {
+        reachable.len()
+    };
+    let store =
+        pool.install(|| Store::new(&half_plane, vectors, evidence, reachable, held, control))?;
     let lane_length = options
         .bf_block
-        .unwrap_or_else(|| lane_length(spectra.len()))
+        .unwrap_or_else(|| lane_length(store.pixels.len()))
         .max(1);
     plan.bf_block = lane_length;
-    plan.blocks = spectra.len().div_ceil(lane_length);
+    plan.blocks = store.pixels.len().div_ceil(lane_length);
     let frame = pool.install(|| Frame::new(&geometry, geometry.rotation_deg, lattice.outer_per_a));
     let info = EvaluatorInfo {
         backend: NAME,
@@ -124,7 +143,7 @@ fn prepare(
         threads,
         bf_pixels: geometry.bf_pixels(),
         bf_active: footprint.bf_active,
-        dc: evidence.dc(),
+        dc,
         band: geometry.agreement_band(),
         plan,
     };
@@ -132,10 +151,15 @@ fn prepare(
         info,
         geometry,
         lattice,
-        transforms,
-        spectra,
+        half_plane,
+        store,
         frame,
         pool,
+        vectors,
         lane_length,
+        workspaces: Reuse::default(),
+        images: Reuse::default(),
+        overlaps: Reuse::default(),
+        spectra: Reuse::default(),
     }))
 }

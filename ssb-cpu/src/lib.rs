@@ -6,21 +6,34 @@
 //! that results do not depend on the number of threads and repeat to the bit on one machine.
 
 mod agreement;
+mod aligned;
 mod bandwidth;
+mod butterfly;
 mod candidate_tables;
-mod correct;
+mod correct_line;
+mod correct_tile;
+mod edge;
 mod entry;
 mod evaluator;
+mod half_plane;
 mod lanes;
-mod nyquist;
+mod lattice;
+mod layout;
+mod line_transform;
+mod loss;
+mod nyquist_line;
 mod object;
 mod phase;
+mod phase_source;
+mod phase_terms;
 mod pixel;
 mod plan;
-mod prepare;
+mod reach;
+mod reuse;
+mod store;
 mod support;
-mod transform;
 mod turns;
+mod vectors;
 
 pub use entry::CPU;
 pub use plan::HALF_PLANE;

@@ -2,97 +2,84 @@
 
 use ndarray::Array2;
 use num_complex::Complex64;
+use pulp::{Simd, WithSimd};
+use rustfft::num_complex::Complex32;
 use ssb_core::{Candidate, Control, Error, check_upsampling, object_image};
 
-use crate::candidate_tables::Lattice;
+use crate::aligned::Aligned;
+use crate::correct_tile::Sink;
 use crate::evaluator::CpuEvaluator;
-use crate::lanes::{self, LaneWork};
-use crate::pixel::{Line, Pixel, PixelScratch};
+use crate::lanes::{LaneSums, SHORT_SUM, add_lanes};
+use crate::layout::Layout;
+use crate::loss::Workspace;
+use crate::nyquist_line::NyquistLine;
+use crate::pixel::Pixel;
+use crate::vectors::{Cell, F, Z, cells_mut};
 
-/// One lane of `sum_b S_b` over the half plane `[half_cols][rows]` and the Nyquist row.
-struct SpectrumLane {
-    scratch: PixelScratch,
-    rows: usize,
-    /// Short sums, real and imaginary.
-    short_plane: [Vec<f32>; 2],
-    short_row: [Vec<f32>; 2],
-    plane: Vec<Complex64>,
-    row: Vec<Complex64>,
+/// Adds `S` to a block's sums.
+struct AddSink<'a, S: Simd> {
+    simd: S,
+    sums: &'a mut [Cell<S>],
 }
 
-impl SpectrumLane {
-    fn new(lattice: &Lattice) -> Self {
-        let (cells, cols) = (lattice.rows * lattice.half_cols, lattice.cols);
-        Self {
-            scratch: PixelScratch::new(lattice),
-            rows: lattice.rows,
-            short_plane: [vec![0.0; cells], vec![0.0; cells]],
-            short_row: [vec![0.0; cols], vec![0.0; cols]],
-            plane: vec![Complex64::default(); cells],
-            row: vec![Complex64::default(); cols],
-        }
+impl<S: Simd> Sink<S> for AddSink<'_, S> {
+    #[inline(always)]
+    fn put(&mut self, row: usize, s: Z<S>, _: F<S>) {
+        let sum = Z::load(self.simd, &self.sums[row]);
+        self.sums[row] = (sum + s).cell();
     }
+
+    #[inline(always)]
+    fn skip(&mut self, _: std::ops::Range<usize>) {}
 }
 
-impl LaneWork for SpectrumLane {
-    type Sums = [Vec<Complex64>; 2];
-
-    fn add(&mut self, pixel: &Pixel<'_>) {
-        pulp::Arch::new().dispatch(AddSpectrum { lane: self, pixel });
-    }
-
-    fn flush(&mut self) {
-        let plane = (&mut self.short_plane, &mut self.plane);
-        let row = (&mut self.short_row, &mut self.row);
-        for ([re, im], long) in [plane, row] {
-            for (z, (re, im)) in long.iter_mut().zip(re.iter_mut().zip(im)) {
-                *z += Complex64::new(f64::from(*re), f64::from(*im));
-                (*re, *im) = (0.0, 0.0);
-            }
-        }
-    }
-
-    fn finish(self) -> Self::Sums {
-        [self.plane, self.row]
-    }
-}
-
-/// Adds one pixel's `S` to the sums, compiled for the widest vectors found at run time.
+/// Adds one pixel's `S` to sums in the order of G.
 struct AddSpectrum<'a> {
-    lane: &'a mut SpectrumLane,
+    layout: &'a Layout,
     pixel: &'a Pixel<'a>,
+    workspace: &'a mut Workspace,
+    line: &'a mut Vec<Complex32>,
+    sums: &'a mut [f32],
 }
 
-impl pulp::WithSimd for AddSpectrum<'_> {
+impl WithSimd for AddSpectrum<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Self { lane, pixel } = self;
-        let SpectrumLane {
-            scratch,
-            rows,
-            short_plane,
-            short_row,
-            ..
-        } = lane;
-        pixel.fill_axes(scratch);
-        pixel.correct::<true>(
-            scratch,
-            f64::INFINITY,
-            #[inline(always)]
-            |stretch| {
-                let (sums, start) = match stretch.line {
-                    Line::Column(col) => (&mut *short_plane, col * *rows + stretch.start),
-                    Line::NyquistRow(_) => (&mut *short_row, stretch.start),
-                };
-                for (sum, s) in sums.iter_mut().zip(stretch.s) {
-                    for (sum, s) in sum[start..].iter_mut().zip(s) {
-                        *sum += s;
-                    }
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            layout,
+            pixel,
+            workspace,
+            line,
+            sums,
+        } = self;
+        let scratch = &mut workspace.pixel;
+        pixel.fill_axes(simd, scratch);
+        let plane = cells_mut::<S>(&mut sums[..layout.plane_floats()]);
+        let blocks = plane.chunks_exact_mut(layout.rows).enumerate();
+        for (block, sums) in blocks.take(pixel.occupied_blocks()) {
+            let mut sink = AddSink::<S> { simd, sums };
+            pixel.correct_block::<S, true>(simd, block, scratch, &mut sink);
+        }
+        let lines = [
+            layout.nyquist_row().map(NyquistLine::Row),
+            layout.nyquist_col().map(NyquistLine::Column),
+        ];
+        for (nyquist, sums) in lines.into_iter().zip(layout.nyquist_lines_mut(sums)) {
+            let Some(nyquist) = nyquist else { continue };
+            line.resize(sums.len() / 2, Complex32::default());
+            if pixel
+                .correct_nyquist_line(nyquist, &mut scratch.line, line)
+                .is_some()
+            {
+                let (re, im) = sums.split_at_mut(line.len());
+                for (z, (re, im)) in line.iter().zip(re.iter_mut().zip(im)) {
+                    *re += z.re;
+                    *im += z.im;
                 }
-            },
-        );
+            }
+        }
     }
 }
 
@@ -106,20 +93,80 @@ impl CpuEvaluator {
         check_upsampling(upsample)?;
         self.turn_to(candidate);
         let tables = self.tables(candidate);
-        let lanes = self.over_lanes(&tables, control, || SpectrumLane::new(&self.lattice))?;
-        let mut plane = vec![Complex64::default(); self.lattice.rows * self.lattice.half_cols];
-        let mut row = vec![Complex64::default(); self.lattice.cols];
-        for [lane_plane, lane_row] in lanes {
-            lanes::add_to(&mut plane, lane_plane);
-            lanes::add_to(&mut row, lane_row);
-        }
+        let this = &*self;
+        let layout = this.lattice.layout;
+        let floats = layout.pixel_floats();
+        let mut total = vec![0.0; floats];
+        this.over_lanes(
+            control,
+            |range| {
+                let mut sums = LaneSums::new(this.spectra.take(|| Aligned::new(floats)));
+                let mut workspace = this
+                    .workspaces
+                    .take(|| Workspace::new(&this.lattice, &this.half_plane));
+                let mut made = workspace.made.take();
+                let mut line = Vec::new();
+                for (i, index) in range.enumerate() {
+                    control.check()?;
+                    if i > 0 && i % SHORT_SUM == 0 {
+                        sums.flush();
+                    }
+                    let Some((k, aperture)) = this.open(index) else {
+                        continue;
+                    };
+                    let g = this
+                        .store
+                        .g(&this.half_plane, this.vectors, index, &mut made);
+                    let pixel = Pixel::new(&this.lattice, &tables, g, k, aperture, f64::INFINITY);
+                    this.vectors.run(AddSpectrum {
+                        layout: &layout,
+                        pixel: &pixel,
+                        workspace: &mut workspace,
+                        line: &mut line,
+                        sums: sums.short.get_mut(),
+                    });
+                }
+                workspace.made = made;
+                this.workspaces.put([workspace]);
+                Ok(sums)
+            },
+            |lanes| {
+                add_lanes(this.vectors, &mut total, &lanes);
+                this.spectra.put(lanes.into_iter().map(|lane| lane.short));
+            },
+        )?;
+        let (plane, row) = in_order(&layout, &total);
         object_image(
-            [self.lattice.rows, self.lattice.cols],
+            [layout.rows, layout.cols],
             &plane,
             &row,
-            self.info.dc,
-            self.info.bf_pixels,
+            this.info.dc,
+            this.info.bf_pixels,
             upsample,
         )
     }
+}
+
+/// Sums in the order of G as `[cols / 2 + 1][rows]`, and the Nyquist row.
+fn in_order(layout: &Layout, total: &[f64]) -> (Vec<Complex64>, Vec<Complex64>) {
+    let (rows, lanes) = (layout.rows, layout.lanes);
+    let lines = &total[layout.plane_floats()..];
+    let row_floats = layout.nyquist_row().map_or(0, |_| 2 * layout.cols);
+    let (row, col) = lines.split_at(row_floats);
+    let line = |values: &[f64]| -> Vec<Complex64> {
+        let (re, im) = values.split_at(values.len() / 2);
+        let pairs = re.iter().zip(im);
+        pairs.map(|(re, im)| Complex64::new(*re, *im)).collect()
+    };
+    let mut plane = Vec::with_capacity(rows * (layout.cols / 2 + 1));
+    for column in 0..layout.plane_cols {
+        plane.extend((0..rows).map(|row| {
+            let at = ((column / lanes) * rows + row) * 2 * lanes + column % lanes;
+            Complex64::new(total[at], total[at + lanes])
+        }));
+    }
+    if layout.nyquist_col().is_some() {
+        plane.extend(line(&col[..2 * rows]));
+    }
+    (plane, line(row))
 }

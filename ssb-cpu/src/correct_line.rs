@@ -1,4 +1,4 @@
-//! The factored correction along one line of scan frequencies (numerics sections 3 and 4).
+//! The factored correction along one Nyquist line of scan frequencies (numerics sections 3 and 4).
 //!
 //! `Gamma = A(k) exp(i (a+b)/2) [(W_m - W_p) cos d + i (W_m + W_p) sin d]`. The line runs along either
 //! axis: stored columns run over `q_row`, the Nyquist row over `q_col`. Output is `S = -i C`, the
@@ -11,15 +11,15 @@ pub const GAMMA_FLOOR: f64 = 1e-8;
 #[derive(Debug, Clone, Copy)]
 pub struct ApertureShape {
     /// `semiangle / e + 1/2` for equal detector steps.
-    offset: f32,
+    pub offset: f32,
     /// `lambda / e` for equal detector steps.
-    slope: f32,
+    pub slope: f32,
     /// Semi-angle in radians.
-    semiangle: f32,
+    pub semiangle: f32,
     /// Wavelength in Å.
-    wavelength: f32,
+    pub wavelength: f32,
     /// Below this `|u|^2` the aperture is 1 whatever the direction.
-    inner: f32,
+    pub inner: f32,
 }
 
 impl ApertureShape {

@@ -1,0 +1,41 @@
+//! The candidates that are timed.
+
+use ssb_core::{Angle, Candidate, Geometry, Length, TERMS};
+
+/// C10 and C12.
+#[must_use]
+pub fn low_order(_: &Geometry, c10_nm: f64) -> Candidate {
+    let mut candidate = Candidate::default();
+    candidate.aberrations = candidate
+        .aberrations
+        .with(0, Length::from_nm(c10_nm), Angle::default())
+        .with(1, Length::from_nm(3.0), Angle::from_rad(0.25));
+    candidate
+}
+
+/// C10 and C12 of a thick, tilted specimen.
+#[must_use]
+pub fn thick(geometry: &Geometry, c10_nm: f64) -> Candidate {
+    Candidate {
+        tilt_mrad: [3.0, -5.0],
+        depth_spread_nm: 12.0,
+        ..low_order(geometry, c10_nm)
+    }
+}
+
+/// All 14 terms, those beyond C12 worth a quarter of a radian each at the edge of the aperture.
+#[must_use]
+pub fn every_term(geometry: &Geometry, c10_nm: f64) -> Candidate {
+    let mut candidate = low_order(geometry, c10_nm);
+    for (index, term) in TERMS.iter().enumerate().skip(2) {
+        let order = term.n + 1;
+        let magnitude_a = 0.25 * geometry.wavelength_a * f64::from(order)
+            / (std::f64::consts::TAU * geometry.semiangle_rad.powi(order as i32));
+        let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { 0.2 });
+        candidate.aberrations =
+            candidate
+                .aberrations
+                .with(index, Length::from_a(magnitude_a), angle);
+    }
+    candidate
+}

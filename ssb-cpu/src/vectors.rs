@@ -1,0 +1,430 @@
+//! Wide float32 vectors, chosen at run time: arithmetic, complex cells, and the square transpose.
+//!
+//! One *cell* is a vector of real parts and one of imaginary parts. All tiles are slices of cells, so
+//! that transforms and corrections are vertical: no shuffle but the one transpose between columns and
+//! rows.
+
+use std::any::Any;
+use std::ops::{Add, Mul, Neg, Sub};
+
+use pulp::{Arch, Scalar128b, Simd, WithSimd, bytemuck};
+
+/// Widest vector of any instruction set here; sizes arrays and pads what is planned.
+pub const MOST_LANES: usize = 16;
+
+/// The vectors that one evaluator is laid out for and computes with.
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors {
+    arch: Option<Arch>,
+    pub name: &'static str,
+    pub lanes: usize,
+}
+
+impl Vectors {
+    /// The widest that this machine has.
+    pub fn widest() -> Self {
+        let arch = Arch::new();
+        let text = format!("{arch:?}");
+        match text.split(['(', ' ']).next().unwrap_or_default() {
+            "V4" => Self::of(arch, "AVX-512", 16),
+            "V3" => Self::of(arch, "AVX2", 8),
+            "Neon" => Self::of(arch, "NEON", 4),
+            _ => Self::baseline(),
+        }
+    }
+
+    fn of(arch: Arch, name: &'static str, lanes: usize) -> Self {
+        Self {
+            arch: Some(arch),
+            name,
+            lanes,
+        }
+    }
+
+    /// Plain Rust in groups of four, for processors with none of the sets above.
+    pub fn baseline() -> Self {
+        Self {
+            arch: None,
+            name: "baseline vectors",
+            lanes: 4,
+        }
+    }
+
+    /// AVX2, where the machine has it.
+    #[cfg(target_arch = "x86_64")]
+    pub fn avx2() -> Option<Self> {
+        pulp::x86::V3::try_new().map(|simd| Self::of(Arch::V3(simd), "AVX2", 8))
+    }
+
+    /// AVX2 exists on x86-64 only.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn avx2() -> Option<Self> {
+        None
+    }
+
+    /// Runs `work` compiled for these vectors. (`work` is a struct with `with_simd`, not a closure: a
+    /// closure's call is not inlined into the function that has the wide vectors.)
+    pub fn run<W: WithSimd>(self, work: W) -> W::Output {
+        match self.arch {
+            Some(arch) => arch.dispatch(work),
+            None => Scalar128b.vectorize(work),
+        }
+    }
+}
+
+/// Real and imaginary vectors as they lie in memory.
+pub type Cell<S> = [<S as Simd>::f32s; 2];
+
+/// Floats as vectors; their number must be a multiple of the lanes.
+#[inline(always)]
+pub fn lines<S: Simd>(values: &[f32]) -> &[S::f32s] {
+    bytemuck::cast_slice(values)
+}
+
+/// Floats as cells; their number must be a multiple of twice the lanes.
+#[inline(always)]
+pub fn cells<S: Simd>(values: &[f32]) -> &[Cell<S>] {
+    bytemuck::cast_slice(values)
+}
+
+/// Floats as cells to write.
+#[inline(always)]
+pub fn cells_mut<S: Simd>(values: &mut [f32]) -> &mut [Cell<S>] {
+    bytemuck::cast_slice_mut(values)
+}
+
+/// The lanes of one vector, in order.
+#[inline(always)]
+pub fn lanes_of<S: Simd>(vector: &S::f32s) -> &[f32] {
+    bytemuck::cast_slice(std::slice::from_ref(vector))
+}
+
+/// One vector with the usual operators.
+#[derive(Clone, Copy)]
+pub struct F<S: Simd> {
+    simd: S,
+    pub v: S::f32s,
+}
+
+impl<S: Simd> F<S> {
+    #[inline(always)]
+    pub fn new(simd: S, v: S::f32s) -> Self {
+        Self { simd, v }
+    }
+
+    #[inline(always)]
+    pub fn splat(simd: S, value: f32) -> Self {
+        Self::new(simd, simd.splat_f32s(value))
+    }
+
+    /// `self * b + c`, rounded once where the machine can.
+    #[inline(always)]
+    pub fn mul_add(self, b: Self, c: Self) -> Self {
+        if portable::<S>() {
+            return self * b + c;
+        }
+        Self::new(self.simd, self.simd.mul_add_e_f32s(self.v, b.v, c.v))
+    }
+
+    /// `c - self * b`.
+    #[inline(always)]
+    pub fn neg_mul_add(self, b: Self, c: Self) -> Self {
+        if portable::<S>() {
+            return c - self * b;
+        }
+        Self::new(self.simd, self.simd.negate_mul_add_e_f32s(self.v, b.v, c.v))
+    }
+
+    #[inline(always)]
+    pub fn divided_by(self, b: Self) -> Self {
+        Self::new(self.simd, self.simd.div_f32s(self.v, b.v))
+    }
+
+    #[inline(always)]
+    pub fn sqrt(self) -> Self {
+        Self::new(self.simd, self.simd.sqrt_f32s(self.v))
+    }
+
+    #[inline(always)]
+    pub fn abs(self) -> Self {
+        Self::new(self.simd, self.simd.abs_f32s(self.v))
+    }
+
+    #[inline(always)]
+    pub fn max(self, b: Self) -> Self {
+        Self::new(self.simd, self.simd.max_f32s(self.v, b.v))
+    }
+
+    #[inline(always)]
+    pub fn min(self, b: Self) -> Self {
+        Self::new(self.simd, self.simd.min_f32s(self.v, b.v))
+    }
+
+    /// The bits of both, exclusive or.
+    #[inline(always)]
+    pub fn xor(self, b: Self) -> Self {
+        Self::new(self.simd, self.simd.xor_f32s(self.v, b.v))
+    }
+
+    /// Its sign bit alone.
+    #[inline(always)]
+    pub fn sign(self) -> Self {
+        let bit = self.simd.splat_f32s(-0.0);
+        Self::new(self.simd, self.simd.and_f32s(self.v, bit))
+    }
+
+    #[inline(always)]
+    pub fn less(self, b: Self) -> S::m32s {
+        self.simd.less_than_f32s(self.v, b.v)
+    }
+
+    #[inline(always)]
+    pub fn at_most(self, b: Self) -> S::m32s {
+        self.simd.less_than_or_equal_f32s(self.v, b.v)
+    }
+
+    /// `self` where the mask holds, `b` elsewhere.
+    #[inline(always)]
+    pub fn where_or(self, mask: S::m32s, b: Self) -> Self {
+        Self::new(self.simd, self.simd.select_f32s(mask, self.v, b.v))
+    }
+
+    /// The greatest lane.
+    #[inline(always)]
+    pub fn greatest(self) -> f32 {
+        self.simd.reduce_max_f32s(self.v)
+    }
+
+    /// The lanes' sum in float64, in lane order.
+    #[inline(always)]
+    pub fn sum_f64(self) -> f64 {
+        lanes_of::<S>(&self.v).iter().map(|v| f64::from(*v)).sum()
+    }
+}
+
+/// Whether `S` is plain Rust, whose fused multiply-add would be a call.
+#[inline(always)]
+fn portable<S: Simd>() -> bool {
+    std::any::TypeId::of::<S>() == std::any::TypeId::of::<Scalar128b>()
+}
+
+impl<S: Simd> Add for F<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self::new(self.simd, self.simd.add_f32s(self.v, b.v))
+    }
+}
+
+impl<S: Simd> Sub for F<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self::new(self.simd, self.simd.sub_f32s(self.v, b.v))
+    }
+}
+
+impl<S: Simd> Mul for F<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        Self::new(self.simd, self.simd.mul_f32s(self.v, b.v))
+    }
+}
+
+impl<S: Simd> Neg for F<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self::new(self.simd, self.simd.neg_f32s(self.v))
+    }
+}
+
+/// A vector of complex numbers.
+#[derive(Clone, Copy)]
+pub struct Z<S: Simd> {
+    pub re: F<S>,
+    pub im: F<S>,
+}
+
+impl<S: Simd> Z<S> {
+    #[inline(always)]
+    pub fn new(re: F<S>, im: F<S>) -> Self {
+        Self { re, im }
+    }
+
+    #[inline(always)]
+    pub fn load(simd: S, cell: &Cell<S>) -> Self {
+        Self::new(F::new(simd, cell[0]), F::new(simd, cell[1]))
+    }
+
+    #[inline(always)]
+    pub fn cell(self) -> Cell<S> {
+        [self.re.v, self.im.v]
+    }
+
+    #[inline(always)]
+    pub fn times(self, b: Self) -> Self {
+        Self::new(
+            self.re.mul_add(b.re, -(self.im * b.im)),
+            self.re.mul_add(b.im, self.im * b.re),
+        )
+    }
+
+    /// Times a complex number that is the same in every lane.
+    #[inline(always)]
+    pub fn times_all(self, simd: S, [re, im]: [f32; 2]) -> Self {
+        let (re, im) = (F::splat(simd, re), F::splat(simd, im));
+        Self::new(
+            self.im.neg_mul_add(im, self.re * re),
+            self.re.mul_add(im, self.im * re),
+        )
+    }
+
+    /// Times i.
+    #[inline(always)]
+    pub fn times_i(self) -> Self {
+        Self::new(-self.im, self.re)
+    }
+}
+
+impl<S: Simd> Add for Z<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self::new(self.re + b.re, self.im + b.im)
+    }
+}
+
+impl<S: Simd> Sub for Z<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self::new(self.re - b.re, self.im - b.im)
+    }
+}
+
+/// Transposes the square of the first `lanes` vectors.
+#[inline(always)]
+pub fn transpose<S: Simd>(simd: S, square: &mut [S::f32s; MOST_LANES]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let any: &dyn Any = &simd;
+        if let Some(simd) = any.downcast_ref::<pulp::x86::V4>() {
+            return transpose_16(*simd, bytemuck::cast_mut(square));
+        }
+        if let Some(simd) = any.downcast_ref::<pulp::x86::V3>() {
+            let [half, _]: &mut [[pulp::f32x8; 8]; 2] = bytemuck::cast_mut(square);
+            return transpose_8(*simd, half);
+        }
+    }
+    let _: &dyn Any = &simd;
+    let n = S::F32_LANES;
+    let copy = *square;
+    let from: &[f32] = bytemuck::cast_slice(&copy[..n]);
+    let to: &mut [f32] = bytemuck::cast_slice_mut(&mut square[..n]);
+    for i in 0..n {
+        for j in 0..n {
+            to[i * n + j] = from[j * n + i];
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn transpose_8(simd: pulp::x86::V3, m: &mut [pulp::f32x8; 8]) {
+    use std::arch::x86_64::{__m256, __m256d};
+    let avx = simd.avx;
+    let r: [__m256; 8] = pulp::cast(*m);
+    let mut t = r;
+    for i in 0..4 {
+        t[2 * i] = avx._mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+        t[2 * i + 1] = avx._mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+    }
+    let mut u = t;
+    for i in 0..2 {
+        for j in 0..2 {
+            let (a, b): (__m256d, __m256d) =
+                (pulp::cast(t[4 * i + j]), pulp::cast(t[4 * i + j + 2]));
+            u[4 * i + 2 * j] = pulp::cast(avx._mm256_unpacklo_pd(a, b));
+            u[4 * i + 2 * j + 1] = pulp::cast(avx._mm256_unpackhi_pd(a, b));
+        }
+    }
+    for i in 0..4 {
+        m[i] = pulp::cast(avx._mm256_permute2f128_ps::<0x20>(u[i], u[i + 4]));
+        m[i + 4] = pulp::cast(avx._mm256_permute2f128_ps::<0x31>(u[i], u[i + 4]));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn transpose_16(simd: pulp::x86::V4, m: &mut [pulp::f32x16; MOST_LANES]) {
+    use std::arch::x86_64::{__m512, __m512d};
+    let avx = simd.avx512f;
+    let r: [__m512; MOST_LANES] = pulp::cast(*m);
+    let mut t = r;
+    for i in 0..8 {
+        t[2 * i] = avx._mm512_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+        t[2 * i + 1] = avx._mm512_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+    }
+    // u[4 i + c] holds, in its quarter l, column 4 l + c of rows 4 i to 4 i + 3.
+    let mut u = t;
+    for i in 0..4 {
+        for j in 0..2 {
+            let (a, b): (__m512d, __m512d) =
+                (pulp::cast(t[4 * i + j]), pulp::cast(t[4 * i + j + 2]));
+            u[4 * i + 2 * j] = pulp::cast(avx._mm512_unpacklo_pd(a, b));
+            u[4 * i + 2 * j + 1] = pulp::cast(avx._mm512_unpackhi_pd(a, b));
+        }
+    }
+    for c in 0..4 {
+        let (a, b) = (u[c], u[4 + c]);
+        let (p, q) = (u[8 + c], u[12 + c]);
+        let even_ab = avx._mm512_shuffle_f32x4::<0x88>(a, b);
+        let odd_ab = avx._mm512_shuffle_f32x4::<0xdd>(a, b);
+        let even_pq = avx._mm512_shuffle_f32x4::<0x88>(p, q);
+        let odd_pq = avx._mm512_shuffle_f32x4::<0xdd>(p, q);
+        m[c] = pulp::cast(avx._mm512_shuffle_f32x4::<0x88>(even_ab, even_pq));
+        m[8 + c] = pulp::cast(avx._mm512_shuffle_f32x4::<0xdd>(even_ab, even_pq));
+        m[4 + c] = pulp::cast(avx._mm512_shuffle_f32x4::<0x88>(odd_ab, odd_pq));
+        m[12 + c] = pulp::cast(avx._mm512_shuffle_f32x4::<0xdd>(odd_ab, odd_pq));
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// Every set of vectors that this machine can run.
+    pub fn all() -> Vec<Vectors> {
+        let mut all = vec![Vectors::widest(), Vectors::baseline()];
+        all.extend(Vectors::avx2());
+        all
+    }
+
+    struct Transposed<'a>(&'a mut [f32]);
+
+    impl WithSimd for Transposed<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let mut square = [simd.splat_f32s(0.0); MOST_LANES];
+            square[..S::F32_LANES].copy_from_slice(lines::<S>(self.0));
+            transpose(simd, &mut square);
+            self.0
+                .copy_from_slice(bytemuck::cast_slice(&square[..S::F32_LANES]));
+        }
+    }
+
+    #[test]
+    fn transposes() {
+        for vectors in all() {
+            let n = vectors.lanes;
+            let mut square: Vec<f32> = (0..n * n).map(|i| i as f32).collect();
+            vectors.run(Transposed(&mut square));
+            for (i, v) in square.iter().enumerate() {
+                assert_eq!(*v, ((i % n) * n + i / n) as f32, "{}", vectors.name);
+            }
+        }
+    }
+}

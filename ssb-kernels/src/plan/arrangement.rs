@@ -13,7 +13,7 @@ pub(crate) const MOST_CANDIDATES: usize = 2;
 /// Half-plane points a second that one dispatch is modelled with, so that none lasts longer than
 /// about 100 ms: a software adapter (measured on lavapipe, two cores), the slowest GPU of a phone, a
 /// large one.
-const SOFTWARE_POINTS_PER_S: u64 = 8_000_000;
+const SOFTWARE_POINTS_PER_S: u64 = 4_000_000;
 const SMALL_POINTS_PER_S: u64 = 200_000_000;
 const LARGE_POINTS_PER_S: u64 = 5_000_000_000;
 
@@ -156,7 +156,7 @@ impl Arrangement {
         let stored = request.stored.max(1);
         let per_pixel = most * (8 * choice.intermediate + 4 * choice.images) as u64;
         let wave_bytes = 8 * scan.wave_pairs(true) as u64;
-        let table_fixed = 8 * (2 + scan.phase_pairs()) as u64;
+        let table_fixed = 8 * scan.candidate_pairs(true, 0) as u64;
         // The largest pack: cache or memory for the intermediate, bindings, and 100 ms.
         let by_cache = choice.intermediate_bytes / per_pixel.max(1);
         let by_binding = (limits.binding_bytes / most).saturating_sub(table_fixed)

@@ -7,6 +7,7 @@ mod bad_input;
 mod cancel;
 mod looking;
 mod machine;
+mod pains;
 mod results;
 mod scores;
 mod simulated;

@@ -67,7 +67,7 @@ impl LoadPlan {
     /// Compares the peak with a budget, or with the memory that is free where there is none.
     ///
     /// # Errors
-    /// [`IoError::OutOfMemory`] with both numbers.
+    /// [`IoError::OverBudget`] or [`IoError::OutOfMemory`], with both numbers.
     pub fn check(&self, max_memory_bytes: Option<u64>) -> Result<(), IoError> {
         let (limit, what) = match (max_memory_bytes, free_memory_bytes()) {
             (Some(budget), _) => (budget, "the budget --max-memory"),
@@ -77,7 +77,11 @@ impl LoadPlan {
         if self.peak_bytes() <= limit {
             return Ok(());
         }
-        Err(IoError::OutOfMemory(
+        let kind = match max_memory_bytes {
+            Some(_) => IoError::OverBudget,
+            None => IoError::OutOfMemory,
+        };
+        Err(kind(
             Fault::of(&self.file)
                 .expected(format!("a peak within {what}, {}", Size(limit)))
                 .found(format!("a plan to {self}"))

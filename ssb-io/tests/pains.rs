@@ -249,6 +249,6 @@ fn p10_the_plan_names_its_sizes_and_counts_columns_only() {
         "{plan}"
     );
     let error = plan.check(Some(1000)).unwrap_err();
-    assert_eq!(error.kind(), "out_of_memory");
+    assert_eq!(error.kind(), "over_budget");
     assert!(error.to_string().contains("12.0 kB"), "{error}");
 }

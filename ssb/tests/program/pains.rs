@@ -99,7 +99,7 @@ fn p10_a_plan_is_printed_and_a_budget_is_kept_with_numbers() {
     assert!(stderr.contains("bright-field columns"), "{stderr}");
     let (code, error, _) = run("convert", &data, &[&out, "--max-memory=10kB"]);
     assert_eq!(code, Some(1));
-    assert_eq!(error["error"]["kind"], "out_of_memory");
+    assert_eq!(error["error"]["kind"], "over_budget");
     assert!(
         error["error"]["message"]
             .as_str()

@@ -34,7 +34,7 @@ impl fmt::Display for Size {
         let bytes = self.0 as f64;
         match self.0 {
             0..1_000_000 => write!(f, "{:.1} kB", bytes / 1e3),
-            0..1_000_000_000 => write!(f, "{:.1} MB", bytes / 1e6),
+            1_000_000..1_000_000_000 => write!(f, "{:.1} MB", bytes / 1e6),
             _ => write!(f, "{:.2} GB", bytes / 1e9),
         }
     }

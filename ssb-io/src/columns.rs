@@ -41,7 +41,7 @@ pub(crate) struct Description {
     pub(crate) scan_shape: [usize; 2],
     pub(crate) disk: BfDisk,
     max_count: f64,
-    saturated_pixels: usize,
+    saturated_pixels: Vec<[u32; 2]>,
     non_finite: u64,
     pub(crate) calibration: CalibrationHints,
     pub(crate) content_sha256: String,
@@ -162,7 +162,7 @@ impl Companion {
         MeanPattern {
             mean: self.mean.clone(),
             max_count: self.description.max_count,
-            saturated_pixels: self.description.saturated_pixels,
+            saturated_pixels: self.description.saturated_pixels.clone(),
             non_finite: self.description.non_finite,
             // None lies in the disk, or the companion would not have been written.
             non_finite_pixels: Vec::new(),

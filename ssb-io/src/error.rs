@@ -147,6 +147,8 @@ io_errors! {
     NeedsScanShape, "needs_scan_shape", "the scan shape is unknown: {0}";
     /// An option that does not fit the data.
     BadOption, "bad_option", "an option does not fit: {0}";
+    /// The plan exceeds the memory budget that was given.
+    OverBudget, "over_budget", "the plan exceeds the memory budget: {0}";
     /// The data do not fit into memory.
     OutOfMemory, "out_of_memory", "not enough memory: {0}";
     /// The file is not a result of this program.

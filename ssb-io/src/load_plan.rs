@@ -34,7 +34,7 @@ impl fmt::Display for Size {
         let bytes = self.0 as f64;
         match self.0 {
             0..1_000_000 => write!(f, "{:.1} kB", bytes / 1e3),
-            0..1_000_000_000 => write!(f, "{:.1} MB", bytes / 1e6),
+            1_000_000..1_000_000_000 => write!(f, "{:.1} MB", bytes / 1e6),
             _ => write!(f, "{:.2} GB", bytes / 1e9),
         }
     }
@@ -67,7 +67,7 @@ impl LoadPlan {
     /// Compares the peak with a budget, or with the memory that is free where there is none.
     ///
     /// # Errors
-    /// [`IoError::OutOfMemory`] with both numbers.
+    /// [`IoError::OverBudget`] or [`IoError::OutOfMemory`], with both numbers.
     pub fn check(&self, max_memory_bytes: Option<u64>) -> Result<(), IoError> {
         let (limit, what) = match (max_memory_bytes, free_memory_bytes()) {
             (Some(budget), _) => (budget, "the budget --max-memory"),
@@ -77,7 +77,11 @@ impl LoadPlan {
         if self.peak_bytes() <= limit {
             return Ok(());
         }
-        Err(IoError::OutOfMemory(
+        let kind = match max_memory_bytes {
+            Some(_) => IoError::OverBudget,
+            None => IoError::OutOfMemory,
+        };
+        Err(kind(
             Fault::of(&self.file)
                 .expected(format!("a peak within {what}, {}", Size(limit)))
                 .found(format!("a plan to {self}"))

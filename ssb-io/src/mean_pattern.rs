@@ -14,9 +14,9 @@ pub struct MeanPattern {
     pub mean: Array2<f64>,
     /// The largest count in a pixel that is not masked.
     pub max_count: f64,
-    /// Pixels that are not masked and reach the largest value of an integer type: dead or
-    /// saturated.
-    pub saturated_pixels: usize,
+    /// Pixels that are not masked and reach, in some frame, the largest value of an integer type or the
+    /// saturation that the file states: dead, hot or saturated.
+    pub saturated_pixels: Vec<[u32; 2]>,
     /// NaN and infinities in pixels that are not masked.
     pub non_finite: u64,
     /// The pixels (row, col) that hold them.
@@ -33,7 +33,7 @@ impl Source {
         let mut pattern = MeanPattern {
             mean: Array2::zeros(totals.dim()),
             max_count: 0.0,
-            saturated_pixels: 0,
+            saturated_pixels: Vec::new(),
             non_finite: 0,
             non_finite_pixels: Vec::new(),
         };
@@ -52,8 +52,16 @@ impl Source {
                     .non_finite_pixels
                     .push([place.0 as u32, place.1 as u32]);
             }
-            let full = T::MAX.is_some_and(|full| max[place] >= full.to_f64());
-            pattern.saturated_pixels += usize::from(full);
+            let full = T::MAX.map(ssb_core::Sample::to_f64);
+            let stated = self.saturation().map(|s| s.value);
+            if [full, stated]
+                .into_iter()
+                .flatten()
+                .any(|s| max[place] >= s)
+            {
+                let pixel = [place.0 as u32, place.1 as u32];
+                pattern.saturated_pixels.push(pixel);
+            }
         }
         if largest.is_finite() {
             pattern.max_count = largest;

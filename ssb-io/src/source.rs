@@ -27,6 +27,7 @@ pub struct Source {
     mask: Option<Sourced<Array2<bool>>>,
     calibration: CalibrationHints,
     metadata: Vec<(&'static str, Sourced<f64>)>,
+    saturation: Option<Sourced<f64>>,
     frames_found: usize,
     frames_expected: usize,
     warnings: Vec<String>,
@@ -119,6 +120,7 @@ fn assemble(path: PathBuf, mut found: Found, options: &OpenOptions) -> Result<So
         mask,
         calibration,
         metadata: found.metadata,
+        saturation: found.saturation,
         frames_found,
         frames_expected,
         warnings: found.warnings,
@@ -145,6 +147,7 @@ fn columns_only(path: PathBuf, found: Found, companion: Companion) -> Source {
         mask: found.mask,
         calibration: found.calibration,
         metadata: found.metadata,
+        saturation: None,
         frames_found: frames,
         frames_expected: frames,
         warnings: found.warnings,
@@ -289,6 +292,13 @@ impl Source {
     #[must_use]
     pub fn metadata(&self) -> &[(&'static str, Sourced<f64>)] {
         &self.metadata
+    }
+
+    /// Counts from which on the file calls a pixel saturated; the largest value of its type counts as
+    /// well.
+    #[must_use]
+    pub fn saturation(&self) -> Option<&Sourced<f64>> {
+        self.saturation.as_ref()
     }
 
     /// Good pixels of the transformed detector; `None` when all are good.

@@ -43,11 +43,12 @@ fn all_fixtures_open_or_are_refused_as_their_manifest_says() {
 }
 
 /// Files of other programs and vendors that are not ours to copy, and any other set of files with a
-/// manifest: `SSB_SHARED` names the folder that holds `formats/manifest.json`.
+/// manifest: where `SSB_SHARED` names a folder, it must hold `formats/manifest.json`.
 #[test]
-#[ignore = "needs SSB_SHARED, the folder that holds formats/manifest.json"]
 fn outside_fixtures_open_or_are_refused_as_their_manifest_says() {
-    let shared = std::env::var_os("SSB_SHARED").expect("SSB_SHARED names no folder");
+    let Some(shared) = std::env::var_os("SSB_SHARED") else {
+        return;
+    };
     let formats = PathBuf::from(shared).join("formats");
     let mut wrong = Vec::new();
     for list in ["handover", "thirdparty"] {

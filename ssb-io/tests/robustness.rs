@@ -113,3 +113,20 @@ fn damaged_virtual_and_emd_files_are_survived() {
 fn damaged_npy_files_are_survived() {
     damage("npy_u16_4d.npy", "npy_u16_4d.npy", 300, 8);
 }
+
+#[test]
+fn damaged_files_of_other_programs_are_survived() {
+    for (seed, file) in (9..).zip([
+        "velox_v10_u16.emd",
+        "hyperspy_zip_u16.zspy",
+        "hyperspy_u16.hspy",
+        "nion_ndata1_u8.ndata1",
+        "nexus_nxdata_u16.nxs",
+        "merlin_u16_hdr/merlin_u16_hdr.mib",
+        "filt_blosc2_lz4_bitshuffle_u16.h5",
+        "filt_blosc_blosclz_u8.h5",
+        "filt_zstd_shuffle_u32.h5",
+    ]) {
+        damage(file, file, 60, seed);
+    }
+}

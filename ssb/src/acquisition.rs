@@ -11,6 +11,19 @@ use ssb_io::LoadPlan;
 
 use crate::{Counts, Error, Source, counts};
 
+/// What is done about pixels that are not masked and reach the largest value of their type, or the saturation that
+/// the file states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HotPixels {
+    /// Nothing.
+    Off,
+    /// They are counted and listed.
+    #[default]
+    Report,
+    /// They are listed and left out like masked ones.
+    Exclude,
+}
+
 /// How the disk is chosen and what is known of the calibration.
 #[derive(Debug, Clone, Default)]
 pub struct AcquisitionOptions {
@@ -18,8 +31,8 @@ pub struct AcquisitionOptions {
     pub calibration: CalibrationHints,
     /// Choice of the bright-field disk; the default fits it.
     pub disk: BfOptions,
-    /// Whether pixels at the type's largest value are left unsaid.
-    pub ignore_hot_pixels: bool,
+    /// What is done about pixels that reach the largest value.
+    pub hot_pixels: HotPixels,
     /// Threads that decode; `None` is one per core.
     pub threads: Option<usize>,
     /// The most memory that columns and buffers may take; `None` is what is free.

@@ -7,7 +7,7 @@ use ssb_core::ndarray::Array2;
 use ssb_core::{BfDisk, BfOptions, Columns, Control, Evidence, SourceRecord, select_bf};
 use ssb_io::{LoadPlan, MeanPattern};
 
-use crate::{AcquisitionOptions, Error, Source};
+use crate::{AcquisitionOptions, Error, HotPixels, Source};
 
 /// What was read of a data set.
 #[derive(Debug)]
@@ -123,6 +123,32 @@ fn guess(
     Ok(Some(Guess { disk, around }))
 }
 
+/// What is said of pixels that reach the largest value.
+pub(crate) fn hot_warning(source: &Source, hot: &[[u32; 2]], choice: HotPixels) -> String {
+    let mut list: Vec<String> = hot
+        .iter()
+        .take(8)
+        .map(|[r, c]| format!("({r}, {c})"))
+        .collect();
+    if hot.len() > list.len() {
+        list.push("…".into());
+    }
+    let level = match source.saturation() {
+        Some(s) => format!("{} counts ({}) or ", s.value, s.source),
+        None => String::new(),
+    };
+    let what = match choice {
+        HotPixels::Exclude => "and are left out",
+        _ => "dead, hot or saturated (--hot-pixels exclude or --mask leaves them out)",
+    };
+    format!(
+        "{} pixels that are not masked reach {level}the largest value of {}: {what}: {}",
+        hot.len(),
+        source.dtype(),
+        list.join(", ")
+    )
+}
+
 /// Runs work on so many threads; `None` is one per core.
 pub(crate) fn on_threads<T: Send>(
     threads: Option<usize>,
@@ -174,18 +200,24 @@ impl Counts {
             }
             None => (source.mean_pattern(control)?, None),
         };
-        if pattern.saturated_pixels > 0 && !options.ignore_hot_pixels {
-            warnings.push(format!(
-                "{} pixels that are not masked reach the largest value of {}: dead, hot or \
-                 saturated (--mask leaves pixels out)",
-                pattern.saturated_pixels,
-                source.dtype()
-            ));
+        let mut pattern = pattern;
+        let hot = pattern.saturated_pixels.clone();
+        let mut good = source.mask().cloned();
+        if options.hot_pixels == HotPixels::Exclude && !hot.is_empty() {
+            let all = || Array2::from_elem(pattern.mean.dim(), true);
+            let mask = good.get_or_insert_with(all);
+            for [r, c] in &hot {
+                mask[(*r as usize, *c as usize)] = false;
+                pattern.mean[(*r as usize, *c as usize)] = 0.0;
+            }
+        }
+        if !hot.is_empty() && options.hot_pixels != HotPixels::Off {
+            warnings.push(hot_warning(source, &hot, options.hot_pixels));
         }
         let disk = match source.stored_disk() {
             // A companion holds the columns of one disk.
             Some(disk) if options.disk == BfOptions::default() => disk.clone(),
-            _ => select_bf(pattern.mean.view(), source.mask(), &options.disk)?,
+            _ => select_bf(pattern.mean.view(), good.as_ref(), &options.disk)?,
         };
         // A pixel whose samples are all NaN has a mean of 0 and is not selected, but lies in the disk.
         let mut wanted = pattern.non_finite_pixels.clone();
@@ -233,6 +265,9 @@ impl Counts {
     ) -> Result<SourceRecord, Error> {
         let content_sha256 = content_hash(&self.pattern.mean, self.evidence.columns())?;
         let mut opened = json!({"open": source.options_record(), "disk": options.disk});
+        if options.hot_pixels == HotPixels::Exclude {
+            opened["hot_pixels_excluded"] = json!(self.pattern.saturated_pixels);
+        }
         if let Some((origin, stated)) = source.origin() {
             let whole = source
                 .stored_disk()

@@ -228,6 +228,14 @@ fn detector(root: &Object, found: &mut Found) -> Result<(), IoError> {
             pixel / distance * 1e3
         ));
     }
+    let path = join(SPECIFIC, "saturation_value");
+    let path = match root.number(&path) {
+        Some(_) => path,
+        None => join(DETECTOR, "saturation_value"),
+    };
+    if let Some(counts) = root.number(&path).filter(|c| *c > 0.0) {
+        found.saturation = Some(Sourced::new(counts, format!("file:{path}")));
+    }
     let path = join(DETECTOR, "frame_time");
     if let Some(dwell) = root.number(&path) {
         found

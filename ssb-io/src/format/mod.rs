@@ -107,6 +107,8 @@ pub(crate) struct Found {
     pub(crate) metadata: Vec<(&'static str, Sourced<f64>)>,
     /// Good pixels of the stored detector, and where that is said.
     pub(crate) mask: Option<Sourced<Array2<bool>>>,
+    /// Counts from which on the file calls a pixel saturated.
+    pub(crate) saturation: Option<Sourced<f64>>,
     pub(crate) warnings: Vec<String>,
     /// Columns instead of pieces.
     pub(crate) companion: Option<Companion>,
@@ -127,6 +129,7 @@ impl Found {
             calibration: CalibrationHints::default(),
             metadata: Vec::new(),
             mask: None,
+            saturation: None,
             warnings: Vec::new(),
             companion: None,
         }

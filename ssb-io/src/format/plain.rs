@@ -180,6 +180,7 @@ pub(super) fn describe(layout: &str, root: &Object, entry: &Entry) -> Result<Fou
     calibration.det_step_per_a = ["det_sampling_invA", "det_step_per_a"]
         .iter()
         .find_map(|name| keys.pair(name));
+    found.saturation = keys.number("saturation_value").filter(|c| c.value > 0.0);
     found.scan_hint = keys.shape("scan_shape");
     if found.scan_hint.is_some() && found.stored_scan.is_some_and(|[rows, _]| rows == 1) {
         found.stored_scan = None;

@@ -173,17 +173,6 @@ impl Packing {
             Some(256..=65_535) => Self::Unsigned { bytes: 2 },
             _ => Self::Native,
         }
-        .no_wider(columns)
-    }
-
-    /// A type that is as narrow already stays.
-    fn no_wider(self, columns: &Columns) -> Self {
-        match (self, native(columns)) {
-            (Self::Unsigned { bytes }, Type::Integer { bytes: own, .. }) if bytes >= own => {
-                Self::Native
-            }
-            _ => self,
-        }
     }
 
     fn bits(self) -> u32 {

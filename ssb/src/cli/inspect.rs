@@ -8,7 +8,8 @@ use ssb_io::CountsSum;
 use super::args::InspectArgs;
 use super::console::Console;
 use super::{Ending, opening};
-use crate::{Error, Source};
+use crate::counts::hot_warning;
+use crate::{Error, HotPixels, Source};
 
 fn entry<T: Serialize + Clone>(given: Option<&Sourced<T>>, found: Option<&Sourced<T>>) -> Value {
     let in_file = given
@@ -81,7 +82,7 @@ fn counts(a: &InspectArgs, source: &Source, console: &Console) -> Result<Value, 
         "counts_sum": count_number(counts.counts_sum),
         "max_count": whole(counts.max_count),
         "sha256_le": counts.sha256_le,
-        "saturated_pixels": pattern.saturated_pixels,
+        "saturated_pixels": pattern.saturated_pixels.len(),
         "bf": null,
     });
     match select_bf(
@@ -100,15 +101,27 @@ fn counts(a: &InspectArgs, source: &Source, console: &Console) -> Result<Value, 
         Err(e @ ssb_core::Error::NoDisk { .. }) => found["bf_problem"] = e.to_string().into(),
         Err(e) => return Err(e.into()),
     }
-    if pattern.saturated_pixels > 0 && a.data.hot_pixels != "off" {
-        found["hot_pixels"] = format!(
-            "{} pixels that are not masked reach the largest value of {}",
-            pattern.saturated_pixels,
-            source.dtype()
-        )
-        .into();
+    let choice = opening::hot_pixels(&a.data);
+    if !pattern.saturated_pixels.is_empty() && choice != HotPixels::Off {
+        let hot = &pattern.saturated_pixels;
+        found["hot_pixels"] = hot_warning(source, hot, HotPixels::Report).into();
     }
     Ok(found)
+}
+
+/// Other numbers by name; a pair (rows, cols) is listed as two values of one name.
+fn metadata(source: &Source) -> Map<String, Value> {
+    let mut map = Map::new();
+    for (name, value) in source.metadata() {
+        let entry = json!({"value": value.value, "source": value.source});
+        match map.get_mut(*name) {
+            None => {
+                map.insert((*name).to_owned(), entry);
+            }
+            Some(first) => first["value"] = json!([first["value"], value.value]),
+        }
+    }
+    map
 }
 
 fn text(document: &Value) -> String {
@@ -170,11 +183,7 @@ pub fn run(a: &InspectArgs, console: &Console) -> Result<Ending, Error> {
         "masked_pixels": source.masked_pixels(),
         "mask_source": source.mask_source(),
         "calibration": calibration(a, &source),
-        "metadata": source
-            .metadata()
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), json!({"value": v.value, "source": v.source})))
-            .collect::<Map<String, Value>>(),
+        "metadata": metadata(&source),
     });
     if a.counts {
         let read = || counts(a, &source, console);

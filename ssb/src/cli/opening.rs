@@ -10,18 +10,14 @@ use ssb_io::{LoadPlan, MaskChoice, OpenOptions, ScanOrder};
 
 use super::args::{AberrationArgs, BackendArgs, DataArgs};
 use super::console::Console;
-use crate::{Acquisition, AcquisitionOptions, Error, Quantity, Session, Setting, Source, open};
+use crate::{
+    Acquisition, AcquisitionOptions, Error, HotPixels, Quantity, Session, Setting, Source, open,
+};
 
 const ARGUMENT: &str = "argument";
 
 /// How the file is to be opened.
 pub fn open_options(a: &DataArgs) -> Result<OpenOptions, Error> {
-    if a.hot_pixels == "exclude" {
-        return Err(Error::not_yet(
-            "`--hot-pixels exclude`",
-            "give the pixels with --mask FILE",
-        ));
-    }
     Ok(OpenOptions {
         dataset: a.dataset.clone(),
         scan_shape: a.scan_shape,
@@ -67,6 +63,15 @@ pub fn disk_options(a: &DataArgs) -> BfOptions {
     }
 }
 
+/// What is done about hot pixels.
+pub fn hot_pixels(a: &DataArgs) -> HotPixels {
+    match a.hot_pixels.as_str() {
+        "off" => HotPixels::Off,
+        "exclude" => HotPixels::Exclude,
+        _ => HotPixels::Report,
+    }
+}
+
 /// Opens the data set.
 pub fn source(a: &DataArgs) -> Result<Source, Error> {
     open(&a.file, &open_options(a)?)
@@ -81,7 +86,7 @@ pub fn acquisition_options(
     AcquisitionOptions {
         calibration: given_calibration(a),
         disk: disk_options(a),
-        ignore_hot_pixels: a.hot_pixels == "off",
+        hot_pixels: hot_pixels(a),
         threads,
         max_memory_bytes,
     }

@@ -10,6 +10,7 @@ mod cancel;
 mod gpu;
 mod looking;
 mod machine;
+mod pains;
 mod results;
 mod scores;
 mod simulated;

@@ -183,20 +183,27 @@ impl<S: Simd, const R: usize> Butterfly<S, R> for Odd {
     }
 }
 
+/// Points of a butterfly, on whole cache lines where they do not fit into registers.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Points<S: Simd, const R: usize>([Z<S>; R]);
+
 #[inline(always)]
 fn pass<S: Simd, B: Butterfly<S, R>, const R: usize>(simd: S, tile: &mut [Cell<S>], stage: &Stage) {
     let stride = stage.stride;
     for block in tile.chunks_exact_mut(R * stride) {
-        let y = B::apply(simd, &stage.roots, load::<S, R>(simd, block, 0, stride));
+        let x = load::<S, R>(simd, block, 0, stride);
+        let y = Points(B::apply(simd, &stage.roots, x.0));
         for i in 0..R {
-            block[stride * i] = y[i].cell();
+            block[stride * i] = y.0[i].cell();
         }
         for j in 1..stride {
             let twiddles = &stage.twiddles[(j - 1) * (R - 1)..][..R - 1];
-            let y = B::apply(simd, &stage.roots, load::<S, R>(simd, block, j, stride));
-            block[j] = y[0].cell();
+            let x = load::<S, R>(simd, block, j, stride);
+            let y = Points(B::apply(simd, &stage.roots, x.0));
+            block[j] = y.0[0].cell();
             for k in 1..R {
-                block[j + stride * k] = y[k].times_all(simd, twiddles[k - 1]).cell();
+                block[j + stride * k] = y.0[k].times_all(simd, twiddles[k - 1]).cell();
             }
         }
     }
@@ -208,10 +215,10 @@ fn load<S: Simd, const R: usize>(
     block: &[Cell<S>],
     first: usize,
     stride: usize,
-) -> [Z<S>; R] {
-    let mut x = [Z::load(simd, &block[first]); R];
+) -> Points<S, R> {
+    let mut x = Points([Z::load(simd, &block[first]); R]);
     for i in 1..R {
-        x[i] = Z::load(simd, &block[first + stride * i]);
+        x.0[i] = Z::load(simd, &block[first + stride * i]);
     }
     x
 }

@@ -304,9 +304,23 @@ impl<S: Simd> Sub for Z<S> {
     }
 }
 
+/// As many vectors as there are lanes, on whole cache lines. (An array of vectors alone is aligned like its
+/// floats, and a vector on the stack that straddles two lines costs twice.)
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Square<S: Simd>(pub [S::f32s; MOST_LANES]);
+
+impl<S: Simd> Square<S> {
+    #[inline(always)]
+    pub fn zero(simd: S) -> Self {
+        Self([simd.splat_f32s(0.0); MOST_LANES])
+    }
+}
+
 /// Transposes the square of the first `lanes` vectors.
 #[inline(always)]
-pub fn transpose<S: Simd>(simd: S, square: &mut [S::f32s; MOST_LANES]) {
+pub fn transpose<S: Simd>(simd: S, square: &mut Square<S>) {
+    let square = &mut square.0;
     #[cfg(target_arch = "x86_64")]
     {
         let any: &dyn Any = &simd;
@@ -408,11 +422,11 @@ pub mod tests {
         type Output = ();
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) {
-            let mut square = [simd.splat_f32s(0.0); MOST_LANES];
-            square[..S::F32_LANES].copy_from_slice(lines::<S>(self.0));
+            let mut square = Square::zero(simd);
+            square.0[..S::F32_LANES].copy_from_slice(lines::<S>(self.0));
             transpose(simd, &mut square);
             self.0
-                .copy_from_slice(bytemuck::cast_slice(&square[..S::F32_LANES]));
+                .copy_from_slice(bytemuck::cast_slice(&square.0[..S::F32_LANES]));
         }
     }
 

@@ -349,11 +349,11 @@ pub fn transpose<S: Simd>(simd: S, square: &mut Square<S>) {
 fn transpose_8(simd: pulp::x86::V3, m: &mut [pulp::f32x8; 8]) {
     use std::arch::x86_64::{__m256, __m256d};
     let avx = simd.avx;
-    let r: [__m256; 8] = pulp::cast(*m);
-    let mut t = r;
+    let mut t: [__m256; 8] = [pulp::cast(m[0]); 8];
     for i in 0..4 {
-        t[2 * i] = avx._mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
-        t[2 * i + 1] = avx._mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+        let (a, b): (__m256, __m256) = (pulp::cast(m[2 * i]), pulp::cast(m[2 * i + 1]));
+        t[2 * i] = avx._mm256_unpacklo_ps(a, b);
+        t[2 * i + 1] = avx._mm256_unpackhi_ps(a, b);
     }
     let mut u = t;
     for i in 0..2 {
@@ -375,11 +375,11 @@ fn transpose_8(simd: pulp::x86::V3, m: &mut [pulp::f32x8; 8]) {
 fn transpose_16(simd: pulp::x86::V4, m: &mut [pulp::f32x16; MOST_LANES]) {
     use std::arch::x86_64::{__m512, __m512d};
     let avx = simd.avx512f;
-    let r: [__m512; MOST_LANES] = pulp::cast(*m);
-    let mut t = r;
+    let mut t: [__m512; MOST_LANES] = [pulp::cast(m[0]); MOST_LANES];
     for i in 0..8 {
-        t[2 * i] = avx._mm512_unpacklo_ps(r[2 * i], r[2 * i + 1]);
-        t[2 * i + 1] = avx._mm512_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+        let (a, b): (__m512, __m512) = (pulp::cast(m[2 * i]), pulp::cast(m[2 * i + 1]));
+        t[2 * i] = avx._mm512_unpacklo_ps(a, b);
+        t[2 * i + 1] = avx._mm512_unpackhi_ps(a, b);
     }
     // u[4 i + c] holds, in its quarter l, column 4 l + c of rows 4 i to 4 i + 3.
     let mut u = t;

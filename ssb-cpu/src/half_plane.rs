@@ -13,7 +13,8 @@ use rustfft::{Fft, FftDirection, FftPlanner};
 use crate::aligned::Aligned;
 use crate::layout::Layout;
 use crate::line_transform::LineTransform;
-use crate::vectors::{Cell, F, Square, Z, transpose};
+use crate::transpose::{Square, transpose};
+use crate::vectors::{Cell, F, Z};
 
 /// Planned transforms of one scan shape.
 pub struct HalfPlane {

@@ -8,8 +8,9 @@ use pulp::{Simd, bytemuck};
 use ssb_core::{EvenOdd, PHASE_DEGREE};
 
 use crate::pixel::{COL, Pixel, ROW};
+use crate::transpose::Square;
 use crate::turns::fill_cos_sin;
-use crate::vectors::{F, MOST_LANES, Square, Z};
+use crate::vectors::{F, MOST_LANES, Z};
 
 /// float64 vectors that hold one float32 vector's lanes.
 type Doubles<S> = [<S as Simd>::f64s; 2];

@@ -58,14 +58,33 @@ impl WithSimd for AddOverlap<'_> {
     }
 }
 
+/// Candidates that share one read of the band of G.
+const TOGETHER: usize = 4;
+
 impl CpuEvaluator {
-    pub(crate) fn agreement(
+    pub(crate) fn agreements_of(
         &mut self,
-        candidate: &Candidate,
+        candidates: &[Candidate],
         control: &Control,
-    ) -> Result<f64, Error> {
-        self.turn_to(candidate);
-        let tables = self.tables(candidate);
+    ) -> Result<Vec<f64>, Error> {
+        let mut found = Vec::with_capacity(candidates.len());
+        let mut rest = candidates;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(self.alike(rest, TOGETHER));
+            found.extend(self.agreements_together(now, control)?);
+            rest = later;
+        }
+        Ok(found)
+    }
+
+    /// Of candidates of one rotation.
+    fn agreements_together(
+        &mut self,
+        candidates: &[Candidate],
+        control: &Control,
+    ) -> Result<Vec<f64>, Error> {
+        candidates.iter().take(1).for_each(|c| self.turn_to(c));
+        let tables: Vec<_> = candidates.iter().map(|c| self.tables(c)).collect();
         let this = &*self;
         let layout = this.lattice.layout;
         let (rows, lanes) = (layout.rows, layout.lanes);
@@ -76,11 +95,12 @@ impl CpuEvaluator {
         let columns = (limit_per_a / this.lattice.spacing_per_a[1]).floor() as usize + 1;
         let blocks = columns.div_ceil(lanes).min(layout.blocks);
         let floats = blocks * rows * 3 * lanes;
-        let mut total = vec![0.0; floats];
+        let mut totals = vec![vec![0.0; floats]; candidates.len()];
         this.over_lanes(
             control,
             |range| {
-                let mut sums = LaneSums::new(this.overlaps.take(|| Aligned::new(floats)));
+                let new = || LaneSums::new(this.overlaps.take(|| Aligned::new(floats)));
+                let mut sums: Vec<_> = tables.iter().map(|_| new()).collect();
                 let mut workspace = this
                     .workspaces
                     .take(|| Workspace::new(&this.lattice, &this.half_plane));
@@ -88,7 +108,7 @@ impl CpuEvaluator {
                 for (i, index) in range.enumerate() {
                     control.check()?;
                     if i > 0 && i % SHORT_SUM == 0 {
-                        sums.flush();
+                        sums.iter_mut().for_each(LaneSums::flush);
                     }
                     let Some((k, aperture)) = this.open(index) else {
                         continue;
@@ -96,35 +116,49 @@ impl CpuEvaluator {
                     let g = this
                         .store
                         .g(&this.half_plane, this.vectors, index, &mut made);
-                    let pixel = Pixel::new(&this.lattice, &tables, g, k, aperture, limit_per_a);
-                    this.vectors.run(AddOverlap {
-                        rows,
-                        blocks,
-                        pixel: &pixel,
-                        workspace: &mut workspace,
-                        sums: sums.short.get_mut(),
-                    });
+                    for (tables, sums) in tables.iter().zip(&mut sums) {
+                        let pixel = Pixel::new(&this.lattice, tables, g, k, aperture, limit_per_a);
+                        this.vectors.run(AddOverlap {
+                            rows,
+                            blocks,
+                            pixel: &pixel,
+                            workspace: &mut workspace,
+                            sums: sums.short.get_mut(),
+                        });
+                    }
                 }
                 workspace.made = made;
                 this.workspaces.put([workspace]);
                 Ok(sums)
             },
             |lanes| {
-                add_lanes(this.vectors, &mut total, &lanes);
-                this.overlaps.put(lanes.into_iter().map(|lane| lane.short));
+                let mut of_candidate: Vec<Vec<LaneSums>> = totals.iter().map(|_| vec![]).collect();
+                for (i, sums) in lanes
+                    .into_iter()
+                    .flat_map(|lane| lane.into_iter().enumerate())
+                {
+                    of_candidate[i].push(sums);
+                }
+                for (total, lanes) in totals.iter_mut().zip(of_candidate) {
+                    add_lanes(this.vectors, total, &lanes);
+                    this.overlaps.put(lanes.into_iter().map(|lane| lane.short));
+                }
             },
         )?;
         let points = agreement_band_points(&this.geometry);
         let at = |point: &ssb_core::BandPoint| {
             ((point.col / lanes) * rows + point.row) * 3 * lanes + point.col % lanes
         };
-        let overlap: Vec<_> = points
-            .iter()
-            .map(|p| Complex64::new(total[at(p)], total[at(p) + lanes]))
-            .collect();
-        let power: Vec<_> = points.iter().map(|p| total[at(p) + 2 * lanes]).collect();
-        let agreement = agreement_of(&points, &overlap, &power, this.info.bf_pixels, band)?;
-        // Back to counts squared: G is stored in units of the DC value.
-        Ok(agreement * this.info.dc * this.info.dc)
+        let of_total = |total: Vec<f64>| {
+            let overlap: Vec<_> = points
+                .iter()
+                .map(|p| Complex64::new(total[at(p)], total[at(p) + lanes]))
+                .collect();
+            let power: Vec<_> = points.iter().map(|p| total[at(p) + 2 * lanes]).collect();
+            let agreement = agreement_of(&points, &overlap, &power, this.info.bf_pixels, band)?;
+            // Back to counts squared: G is stored in units of the DC value.
+            Ok(agreement * this.info.dc * this.info.dc)
+        };
+        totals.into_iter().map(of_total).collect()
     }
 }

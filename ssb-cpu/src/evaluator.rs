@@ -51,6 +51,17 @@ impl CpuEvaluator {
             .install(|| CandidateTables::new(&self.lattice, self.vectors, candidate))
     }
 
+    /// How many of the first candidates, at most `most`, ask for the same rotation.
+    pub(crate) fn alike(&self, candidates: &[Candidate], most: usize) -> usize {
+        let bits = |c: &Candidate| self.geometry.rotation_of(c).to_bits();
+        let first = candidates.first().map(bits);
+        candidates
+            .iter()
+            .take(most)
+            .take_while(|c| Some(bits(c)) == first)
+            .count()
+    }
+
     /// `k_b` and `A(k_b)` of the stored pixel at `index`, unless its aperture is 0 in the current frame.
     pub(crate) fn open(&self, index: usize) -> Option<([f64; 2], f64)> {
         let pixel = self.store.pixels[index];
@@ -90,9 +101,6 @@ impl Evaluator for CpuEvaluator {
         candidates: &[Candidate],
         control: &Control,
     ) -> Result<Vec<f64>, Error> {
-        candidates
-            .iter()
-            .map(|c| self.agreement(c, control))
-            .collect()
+        self.agreements_of(candidates, control)
     }
 }

@@ -13,7 +13,8 @@ use rustfft::{Fft, FftDirection, FftPlanner};
 use crate::aligned::Aligned;
 use crate::layout::Layout;
 use crate::line_transform::LineTransform;
-use crate::vectors::{Cell, F, MOST_LANES, Z, transpose};
+use crate::transpose::{Square, transpose};
+use crate::vectors::{Cell, F, Z};
 
 /// Planned transforms of one scan shape.
 pub struct HalfPlane {
@@ -99,21 +100,17 @@ impl HalfPlane {
         for block in 0..occupied {
             let from = &plane[block * self.layout.tile_cells()..][..self.layout.tile_cells()];
             let (start, end) = (block * lanes, ((block + 1) * lanes).min(stored));
-            let columns = start..end;
-            self.unfold::<S, 0, false>(simd, from, slots, columns.clone(), tile);
-            self.unfold::<S, 0, true>(simd, from, slots, columns.clone(), tile);
-            self.unfold::<S, 1, false>(simd, from, slots, columns.clone(), tile);
-            self.unfold::<S, 1, true>(simd, from, slots, columns, tile);
+            self.unfold(simd, from, slots, start..end, tile);
         }
         let mirror = if stored == 0 { cols } else { cols - stored + 1 };
         tile[stored..mirror.max(stored)].fill([zero; 2]);
         self.over_cols.inverse(simd, tile, work);
     }
 
-    /// One part of `a + i b`, or of `conj a + i conj b` at the mirrored columns, for the even rows `a` and
-    /// the odd rows `b` of a group.
+    /// `a + i b`, and `conj a + i conj b` at the mirrored columns, for the even rows `a` and the odd rows `b`
+    /// of a group.
     #[inline(always)]
-    fn unfold<S: Simd, const PART: usize, const MIRRORED: bool>(
+    fn unfold<S: Simd>(
         &self,
         simd: S,
         from: &[Cell<S>],
@@ -122,30 +119,38 @@ impl HalfPlane {
         tile: &mut [Cell<S>],
     ) {
         let (cols, lanes) = (self.layout.cols, S::F32_LANES);
-        let mut square = [simd.splat_f32s(0.0); MOST_LANES];
-        for pair in 0..lanes {
-            let a = &from[slots[2 * pair] as usize];
-            let b = &from[slots[2 * pair + 1] as usize];
-            square[pair] = match (PART, MIRRORED) {
-                (0, false) => simd.sub_f32s(a[0], b[1]),
-                (0, true) => simd.add_f32s(a[0], b[1]),
-                (_, false) => simd.add_f32s(a[1], b[0]),
-                (_, true) => simd.sub_f32s(b[0], a[1]),
-            };
+        let mut re = [Square::zero(simd); 2];
+        let mut im = [Square::zero(simd); 2];
+        for (pair, slots) in slots.chunks_exact(2).enumerate().take(lanes) {
+            let a = &from[slots[0] as usize];
+            let b = &from[slots[1] as usize];
+            re[0].0[pair] = simd.sub_f32s(a[0], b[1]);
+            re[1].0[pair] = simd.add_f32s(a[0], b[1]);
+            im[0].0[pair] = simd.add_f32s(a[1], b[0]);
+            im[1].0[pair] = simd.sub_f32s(b[0], a[1]);
         }
-        transpose(simd, &mut square);
+        for i in 0..2 {
+            transpose(simd, &mut re[i]);
+            transpose(simd, &mut im[i]);
+        }
+        let width = columns.len().min(lanes);
         let first = columns.start;
-        for col in columns {
-            let value = square[col - first];
-            if !MIRRORED {
-                tile[col][PART] = value;
-            } else if col > 0 {
-                tile[cols - col][PART] = value;
-            } else {
-                // Its own mirror image: half of both.
-                let sum = simd.add_f32s(tile[0][PART], value);
-                tile[0][PART] = simd.mul_f32s(sum, simd.splat_f32s(0.5));
+        let plain = &mut tile[first..first + width];
+        for (lane, cell) in plain.iter_mut().enumerate() {
+            *cell = [re[0].0[lane], im[0].0[lane]];
+        }
+        // Column 0 is its own mirror image: half of both.
+        let skip = usize::from(first == 0);
+        if skip == 1 {
+            let half = simd.splat_f32s(0.5);
+            for (part, mirrored) in [&re[1], &im[1]].into_iter().enumerate() {
+                let sum = simd.add_f32s(tile[0][part], mirrored.0[0]);
+                tile[0][part] = simd.mul_f32s(sum, half);
             }
+        }
+        let mirrored = &mut tile[cols + 1 - first - width..cols + 1 - first - skip];
+        for (lane, cell) in (skip..width).zip(mirrored.iter_mut().rev()) {
+            *cell = [re[1].0[lane], im[1].0[lane]];
         }
     }
 
@@ -208,21 +213,20 @@ impl HalfPlane {
         work: &mut [Cell<S>],
     ) {
         let (rows, cols, lanes) = (self.layout.rows, self.layout.cols, S::F32_LANES);
-        let zero = simd.splat_f32s(0.0);
         for start in (0..cols).step_by(lanes) {
             let width = lanes.min(cols - start);
             for odd in 0..2 {
-                let mut square = [zero; MOST_LANES];
+                let mut square = Square::zero(simd);
                 for pair in 0..lanes {
                     let row = group * 2 * lanes + 2 * pair + odd;
                     if row < rows {
-                        square[pair] =
+                        square.0[pair] =
                             simd.partial_load_f32s(&image[row * cols + start..][..width]);
                     }
                 }
                 transpose(simd, &mut square);
                 // Parts exchanged (odd rows first): the transform then has the other sign.
-                for (cell, v) in tile[start..start + width].iter_mut().zip(square) {
+                for (cell, v) in tile[start..start + width].iter_mut().zip(square.0) {
                     cell[1 - odd] = v;
                 }
             }
@@ -236,13 +240,12 @@ impl HalfPlane {
         let layout = &self.layout;
         let (rows, cols, lanes) = (layout.rows, layout.cols, S::F32_LANES);
         let slots = self.over_cols.slots();
-        let zero = simd.splat_f32s(0.0);
         let half = F::splat(simd, 0.5);
         for block in 0..layout.blocks {
             let to = &mut plane[block * layout.tile_cells()..][..rows];
             for (odd, part) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                let mut square = [zero; MOST_LANES];
-                for (lane, out) in square[..lanes].iter_mut().enumerate() {
+                let mut square = Square::zero(simd);
+                for (lane, out) in square.0[..lanes].iter_mut().enumerate() {
                     let col = block * lanes + lane;
                     if col < layout.plane_cols {
                         let [z_im, z_re] = tile[slots[col] as usize];
@@ -261,7 +264,7 @@ impl HalfPlane {
                     }
                 }
                 transpose(simd, &mut square);
-                for (pair, v) in square[..lanes].iter().enumerate() {
+                for (pair, v) in square.0[..lanes].iter().enumerate() {
                     let row = group * 2 * lanes + 2 * pair + odd;
                     if row < rows {
                         to[row][1 - part] = *v;

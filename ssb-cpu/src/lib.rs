@@ -1,7 +1,8 @@
 //! The production CPU backend: float32, half spectrum, factored correction, all cores.
 //!
 //! What is computed is numerics section 1; how is sections 2 (half spectrum, Nyquist lines
-//! included), 3 (factored correction with aperture tables) and 4 (thick model). The work over BF
+//! included), 3 (factored correction with aperture tables) and 4 (thick model). Transforms and corrections run
+//! over tiles of vectors, without shuffles but for one transpose. The work over BF
 //! pixels is cut into a fixed number of lanes, each summed in a fixed order and combined in order, so
 //! that results do not depend on the number of threads and repeat to the bit on one machine.
 
@@ -32,6 +33,7 @@ mod reach;
 mod reuse;
 mod store;
 mod support;
+mod transpose;
 mod turns;
 mod vectors;
 

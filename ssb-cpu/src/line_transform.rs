@@ -125,95 +125,90 @@ impl Passes {
     fn run<S: Simd>(&self, simd: S, tile: &mut [Cell<S>]) {
         for stage in &self.stages {
             match stage.radix {
-                2 => pass::<S, Two, 2>(simd, tile, stage),
-                4 => pass::<S, Four, 4>(simd, tile, stage),
-                8 => pass::<S, Eight, 8>(simd, tile, stage),
-                16 => pass::<S, Sixteen, 16>(simd, tile, stage),
-                3 => pass::<S, Odd, 3>(simd, tile, stage),
-                5 => pass::<S, Odd, 5>(simd, tile, stage),
-                _ => pass::<S, Odd, 7>(simd, tile, stage),
+                2 => pass::<S, Two>(simd, tile, stage),
+                3 => pass::<S, Three>(simd, tile, stage),
+                4 => pass::<S, Four>(simd, tile, stage),
+                5 => pass::<S, Five>(simd, tile, stage),
+                7 => pass::<S, Seven>(simd, tile, stage),
+                8 => pass::<S, Eight>(simd, tile, stage),
+                _ => pass::<S, Sixteen>(simd, tile, stage),
             }
         }
     }
 }
 
-/// A short transform of one radix. (Not a closure: see [`crate::vectors::Vectors::run`].)
-trait Butterfly<S: Simd, const R: usize> {
-    fn apply(simd: S, roots: &[[f32; 2]], x: [Z<S>; R]) -> [Z<S>; R];
+/// A short transform of one radix. (Not a closure: see [`crate::vectors::Vectors::run`]. Loads and stores are
+/// written out: a loop over sixteen points is not unrolled, and then the points go through memory.)
+trait Butterfly<S: Simd> {
+    const RADIX: usize;
+    /// Transforms the points `first + stride i` of a block and turns them by the twiddles, if any.
+    fn apply(
+        simd: S,
+        stage: &Stage,
+        block: &mut [Cell<S>],
+        first: usize,
+        twiddles: Option<&[[f32; 2]]>,
+    );
 }
 
-struct Two;
-struct Four;
-struct Eight;
-struct Sixteen;
-struct Odd;
+macro_rules! butterfly {
+    ($name:ident, $radix:literal, [$($i:literal)*], $simd:ident, $stage:ident, $x:ident => $y:expr) => {
+        struct $name;
 
-impl<S: Simd> Butterfly<S, 2> for Two {
-    #[inline(always)]
-    fn apply(_: S, _: &[[f32; 2]], x: [Z<S>; 2]) -> [Z<S>; 2] {
-        radix_2(x)
-    }
+        impl<S: Simd> Butterfly<S> for $name {
+            const RADIX: usize = $radix;
+
+            #[inline(always)]
+            fn apply(
+                $simd: S,
+                $stage: &Stage,
+                block: &mut [Cell<S>],
+                first: usize,
+                twiddles: Option<&[[f32; 2]]>,
+            ) {
+                let stride = $stage.stride;
+                let $x = [
+                    Z::load($simd, &block[first]),
+                    $(Z::load($simd, &block[first + stride * $i]),)*
+                ];
+                let y: [Z<S>; $radix] = $y;
+                block[first] = y[0].cell();
+                match twiddles {
+                    None => {
+                        $(block[first + stride * $i] = y[$i].cell();)*
+                    }
+                    Some(twiddles) => {
+                        let twiddles = &twiddles[..$radix - 1];
+                        $(block[first + stride * $i] =
+                            y[$i].times_all($simd, twiddles[$i - 1]).cell();)*
+                    }
+                }
+            }
+        }
+    };
 }
 
-impl<S: Simd> Butterfly<S, 4> for Four {
-    #[inline(always)]
-    fn apply(_: S, _: &[[f32; 2]], x: [Z<S>; 4]) -> [Z<S>; 4] {
-        radix_4(x)
-    }
-}
-
-impl<S: Simd> Butterfly<S, 8> for Eight {
-    #[inline(always)]
-    fn apply(simd: S, _: &[[f32; 2]], x: [Z<S>; 8]) -> [Z<S>; 8] {
-        radix_8(simd, x)
-    }
-}
-
-impl<S: Simd> Butterfly<S, 16> for Sixteen {
-    #[inline(always)]
-    fn apply(simd: S, _: &[[f32; 2]], x: [Z<S>; 16]) -> [Z<S>; 16] {
-        radix_16(simd, x)
-    }
-}
-
-impl<S: Simd, const R: usize> Butterfly<S, R> for Odd {
-    #[inline(always)]
-    fn apply(simd: S, roots: &[[f32; 2]], x: [Z<S>; R]) -> [Z<S>; R] {
-        radix_odd(simd, roots, x)
-    }
-}
+butterfly!(Two, 2, [1], simd, stage, x => radix_2(x));
+butterfly!(Three, 3, [1 2], simd, stage, x => radix_odd(simd, &stage.roots, x));
+butterfly!(Four, 4, [1 2 3], simd, stage, x => radix_4(x));
+butterfly!(Five, 5, [1 2 3 4], simd, stage, x => radix_odd(simd, &stage.roots, x));
+butterfly!(Seven, 7, [1 2 3 4 5 6], simd, stage, x => radix_odd(simd, &stage.roots, x));
+butterfly!(Eight, 8, [1 2 3 4 5 6 7], simd, stage, x => radix_8(simd, x));
+butterfly!(
+    Sixteen, 16, [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
+    simd, stage, x => radix_16(simd, x)
+);
 
 #[inline(always)]
-fn pass<S: Simd, B: Butterfly<S, R>, const R: usize>(simd: S, tile: &mut [Cell<S>], stage: &Stage) {
+fn pass<S: Simd, B: Butterfly<S>>(simd: S, tile: &mut [Cell<S>], stage: &Stage) {
     let stride = stage.stride;
-    for block in tile.chunks_exact_mut(R * stride) {
-        let y = B::apply(simd, &stage.roots, load::<S, R>(simd, block, 0, stride));
-        for i in 0..R {
-            block[stride * i] = y[i].cell();
-        }
+    for block in tile.chunks_exact_mut(B::RADIX * stride) {
+        B::apply(simd, stage, block, 0, None);
         for j in 1..stride {
-            let twiddles = &stage.twiddles[(j - 1) * (R - 1)..][..R - 1];
-            let y = B::apply(simd, &stage.roots, load::<S, R>(simd, block, j, stride));
-            block[j] = y[0].cell();
-            for k in 1..R {
-                block[j + stride * k] = y[k].times_all(simd, twiddles[k - 1]).cell();
-            }
+            let twiddles = &stage.twiddles[(j - 1) * (B::RADIX - 1)..][..B::RADIX - 1];
+            B::apply(simd, stage, block, j, Some(twiddles));
         }
     }
-}
-
-#[inline(always)]
-fn load<S: Simd, const R: usize>(
-    simd: S,
-    block: &[Cell<S>],
-    first: usize,
-    stride: usize,
-) -> [Z<S>; R] {
-    let mut x = [Z::load(simd, &block[first]); R];
-    for i in 1..R {
-        x[i] = Z::load(simd, &block[first + stride * i]);
-    }
-    x
 }
 
 impl LineTransform {

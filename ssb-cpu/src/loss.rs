@@ -313,13 +313,8 @@ impl CpuEvaluator {
     ) -> Result<Vec<Evaluation>, Error> {
         let mut found = Vec::with_capacity(candidates.len());
         let mut rest = candidates;
-        while let Some(first) = rest.first() {
-            let rotation_deg = self.geometry.rotation_of(first).to_bits();
-            let alike = rest
-                .iter()
-                .take(TOGETHER)
-                .take_while(|c| self.geometry.rotation_of(c).to_bits() == rotation_deg)
-                .count();
+        while !rest.is_empty() {
+            let alike = self.alike(rest, TOGETHER);
             let (now, later) = rest.split_at(alike);
             let mut phases = vec![vec![0.0; self.lattice.layout.image_floats()]; alike];
             found.extend(self.losses(now, control, &mut phases)?);

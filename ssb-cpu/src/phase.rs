@@ -128,6 +128,7 @@ pub fn accumulate_with<S: Simd>(
     sums: &mut [Cell<S>],
 ) -> f64 {
     let one = F::splat(simd, 1.0);
+    let tiny = F::splat(simd, f32::MIN_POSITIVE);
     let mut total = 0.0;
     let tiles = tile.chunks(SHORT_SUM).zip(terms.columns.chunks(SHORT_SUM));
     for ((tile, columns), sums) in tiles.zip(sums.chunks_mut(SHORT_SUM)) {
@@ -135,15 +136,30 @@ pub fn accumulate_with<S: Simd>(
         for ((cell, col), sum) in tile.iter().zip(columns).zip(sums) {
             let across = terms.over_cols[*col as usize];
             let alternating = if col.is_multiple_of(2) { 1.0 } else { -1.0 };
+            let alternating = F::splat(simd, alternating);
+            let [even, odd] = terms.over_rows;
+            let (u_re, u_im) = (F::splat(simd, across.re), F::splat(simd, across.im));
+            let s = Z::<S>::load(simd, cell);
+            let y = [
+                even.re.mul_add(alternating, s.re + u_re),
+                odd.re.mul_add(alternating, s.im - u_re),
+            ];
+            let x = [
+                even.im.neg_mul_add(alternating, one - u_im),
+                odd.im.neg_mul_add(alternating, one + u_im),
+            ];
+            // As a rule both are within 45 degrees of the real axis.
+            let least = (x[0] - y[0].abs()).min(x[1] - y[1].abs());
+            let p = if (-least).greatest() <= 0.0 {
+                [
+                    atan_to_one(simd, y[0].divided_by(x[0].max(tiny))),
+                    atan_to_one(simd, y[1].divided_by(x[1].max(tiny))),
+                ]
+            } else {
+                [atan2(simd, y[0], x[0]), atan2(simd, y[1], x[1])]
+            };
             for part in 0..2 {
-                let sign = if part == 0 { 1.0 } else { -1.0 };
-                let u = terms.over_rows[part];
-                let alternating = F::splat(simd, alternating);
-                let y = F::new(simd, cell[part]) + F::splat(simd, sign * across.re);
-                let y = u.re.mul_add(alternating, y);
-                let x = one - F::splat(simd, sign * across.im);
-                let x = u.im.neg_mul_add(alternating, x);
-                let p = atan2(simd, y, x) * terms.within[part];
+                let p = p[part] * terms.within[part];
                 sum[part] = simd.add_f32s(sum[part], p.v);
                 squares = p.mul_add(p, squares);
             }

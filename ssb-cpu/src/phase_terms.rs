@@ -8,6 +8,7 @@ use pulp::{Simd, bytemuck};
 use ssb_core::{EvenOdd, PHASE_DEGREE};
 
 use crate::pixel::{COL, Pixel, ROW};
+use crate::transpose::Square;
 use crate::turns::fill_cos_sin;
 use crate::vectors::{F, MOST_LANES, Z};
 
@@ -153,12 +154,12 @@ fn doubles<S: Simd>(values: &[f64; MOST_LANES]) -> Doubles<S> {
 #[inline(always)]
 fn narrow<S: Simd>(simd: S, values: Doubles<S>) -> F<S> {
     let wide: &[f64] = bytemuck::cast_slice(&values);
-    let mut lanes = [0.0_f32; MOST_LANES];
-    for i in 0..S::F32_LANES {
-        lanes[i] = wide[i] as f32;
+    let mut lanes = Square::zero(simd);
+    let floats: &mut [f32] = bytemuck::cast_slice_mut(&mut lanes.0[..1]);
+    for (float, value) in floats.iter_mut().zip(wide) {
+        *float = *value as f32;
     }
-    let vectors: &[S::f32s] = bytemuck::cast_slice(&lanes[..S::F32_LANES]);
-    F::new(simd, vectors[0])
+    F::new(simd, lanes.0[0])
 }
 
 /// Turns less the nearest integer, in [-1/2, 1/2].

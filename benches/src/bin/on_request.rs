@@ -29,6 +29,9 @@ const WORK: &[(&str, usize, Kind, Run)] = &[
     ("agreement", 1, low_order, |e, c, control| {
         e.agreements(c, control).map(drop)
     }),
+    ("agreement x4", 4, low_order, |e, c, control| {
+        e.agreements(c, control).map(drop)
+    }),
 ];
 
 fn losses(

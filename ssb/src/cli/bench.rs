@@ -46,6 +46,13 @@ const CATALOGUE: &[Benchmark] = &[
         bytes: |plan| loss_bytes(plan, 2),
     },
     Benchmark {
+        name: "loss x4",
+        batch: 4,
+        candidate: low_order,
+        run: losses,
+        bytes: |plan| loss_bytes(plan, 4),
+    },
+    Benchmark {
         name: "mean phase",
         batch: 1,
         candidate: low_order,
@@ -62,6 +69,13 @@ const CATALOGUE: &[Benchmark] = &[
     Benchmark {
         name: "agreement",
         batch: 1,
+        candidate: low_order,
+        run: |e, c, control| e.agreements(c, control).map(drop),
+        bytes: |plan| plan.object_bytes,
+    },
+    Benchmark {
+        name: "agreement x4",
+        batch: 4,
         candidate: low_order,
         run: |e, c, control| e.agreements(c, control).map(drop),
         bytes: |plan| plan.object_bytes,
@@ -120,6 +134,23 @@ fn every_term(geometry: &Geometry, c10_nm: f64) -> Candidate {
                 .with(index, Length::from_a(magnitude_a), angle);
     }
     candidate
+}
+
+/// The commit of the working tree that the program runs in, where git knows it.
+fn commit() -> Option<String> {
+    let output = std::process::Command::new("git")
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}
+
+/// The processor's name, where the system tells it.
+fn cpu() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    line.split_once(':').map(|(_, name)| name.trim().to_owned())
 }
 
 /// Seconds of a first run, which may compile, and of the timed ones, ascending.
@@ -265,6 +296,8 @@ impl Bench<'_> {
             "plan": info.plan,
             "peak_rss_bytes": peak_rss_bytes(),
             "version": env!("CARGO_PKG_VERSION"),
+            "commit": commit(),
+            "cpu": cpu(),
         });
         let [rows, cols] = scan_shape;
         let mut text = format!(

@@ -366,14 +366,14 @@ mod tests {
                             sum[1] += re * sin + im * cos;
                         }
                         let slot = plan.slots()[frequency] as usize;
-                        for part in 0..2 {
+                        for (part, sum) in sum.into_iter().enumerate() {
                             let found = f64::from(tile.get()[(2 * slot + part) * lanes + lane]);
                             assert!(
-                                (found - sum[part]).abs() < 1.5e-6 * (points as f64).sqrt(),
+                                (found - sum).abs() < 1.5e-6 * (points as f64).sqrt(),
                                 "{} points, {}: {found} {}",
                                 points,
                                 vectors.name,
-                                sum[part]
+                                sum
                             );
                         }
                     }

@@ -70,9 +70,9 @@ impl<S: Simd> BlockPhases<S> {
             odd_minus_even: none,
             odd_plus_even: none,
         };
-        for power in 0..=degree {
-            let even = doubles::<S>(&values[0][power]);
-            let odd = doubles::<S>(&values[1][power]);
+        let [even, odd] = &values;
+        for (power, (even, odd)) in even.iter().zip(odd).enumerate().take(degree + 1) {
+            let (even, odd) = (doubles::<S>(even), doubles::<S>(odd));
             found.even.coefficients[power] = even;
             found.odd.coefficients[power] = odd;
             for half in 0..2 {
@@ -190,7 +190,7 @@ fn folded<S: Simd>(simd: S, rest: Doubles<S>) -> Doubles<S> {
 /// sin(2 pi r) / r over r^2 in [0, 1/16], error 3e-11 before rounding.
 const SIN: [f32; 6] = [
     std::f32::consts::TAU,
-    -41.341_702,
+    -41.341_7,
     81.605_226,
     -76.704_28,
     42.009_806,

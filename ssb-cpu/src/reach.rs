@@ -217,8 +217,8 @@ mod tests {
             for block in 0..layout.blocks {
                 let mut seen = vec![0; shape[0]];
                 for s in disks.stretches(&layout, block, spacing, false).as_slice() {
-                    for row in s.first..s.last {
-                        seen[row] += 1;
+                    for (row, seen) in seen.iter_mut().enumerate().take(s.last).skip(s.first) {
+                        *seen += 1;
                         let signed = if row > (shape[0] - 1) / 2 {
                             row as f64 - shape[0] as f64
                         } else {

@@ -163,7 +163,7 @@ fn bench_talks_to_people_and_refuses_what_it_cannot_do() {
     ]);
     let text = String::from_utf8(run.stdout.clone()).unwrap();
     assert!(run.status.success(), "{}", told(&run));
-    assert_eq!(text.lines().count(), 7, "{text}");
+    assert_eq!(text.lines().count(), 8, "{text}");
     assert!(text.contains("4x5 x 30 BF  object"), "{text}");
     assert!(told(&run).contains("agreement left out"), "{}", told(&run));
     for (args, word) in [

@@ -7,6 +7,11 @@
 //! `rivals/h5py_bitshuffle.py` makes the files and times h5py with hdf5plugin on them. Prints one JSON
 //! line: seconds (min, median, max) and the bytes decoded.
 
+#![allow(
+    clippy::expect_used,
+    reason = "a benchmark stops where it cannot go on"
+)]
+
 use std::path::Path;
 
 use serde_json::json;

@@ -134,7 +134,7 @@ fn webgpu_compiles_wgsl_text() {
 }
 
 #[test]
-fn a_failed_launch_is_an_error_and_the_next_one_works() {
+fn p12_a_failed_launch_is_an_error_and_the_next_one_works() {
     for api in apis() {
         let Some(connection) = alone(api) else {
             continue;

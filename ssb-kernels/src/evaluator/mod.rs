@@ -109,7 +109,8 @@ pub(crate) fn arrange(
 /// Prepares an evaluator on the client of any CubeCL runtime: plans, allocates and transforms.
 ///
 /// # Errors
-/// As [`arrange`]; [`Error::Cancelled`]; [`Error::Internal`] when the device fails.
+/// [`Error::Unsuitable`] with the reasons, [`Error::OverBudget`] when memory is the reason, [`Error::Cancelled`],
+/// [`Error::Internal`] when the device fails.
 pub fn prepare<R: Runtime>(
     client: ComputeClient<R>,
     connected: Connected,

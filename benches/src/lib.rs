@@ -2,19 +2,6 @@
 
 use std::time::Instant;
 
-pub mod candidates;
-
-/// The commit of the working tree, where git knows it.
-#[must_use]
-pub fn commit() -> Option<String> {
-    let output = std::process::Command::new("git")
-        .args(["rev-parse", "--short=12", "HEAD"])
-        .output()
-        .ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
-}
-
 /// Minimum, median and maximum of several timings in seconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {

@@ -88,6 +88,38 @@ fn pick<T: Clone + PartialEq + std::fmt::Debug>(
     given.or(found).cloned()
 }
 
+/// Given values before those found in a file, as far as there are any, and a warning for each that
+/// differs. A detector step that is given replaces one of either kind.
+#[must_use]
+pub fn merge_hints(
+    given: &CalibrationHints,
+    found: &CalibrationHints,
+) -> (CalibrationHints, Vec<String>) {
+    let mut warnings = Vec::new();
+    macro_rules! pick {
+        ($field:ident) => {
+            pick(
+                stringify!($field),
+                given.$field.as_ref(),
+                found.$field.as_ref(),
+                &mut warnings,
+            )
+        };
+    }
+    let hints = CalibrationHints {
+        voltage_kv: pick!(voltage_kv),
+        semiangle_mrad: pick!(semiangle_mrad),
+        scan_step_a: pick!(scan_step_a),
+        det_step_mrad: pick!(det_step_mrad),
+        det_step_per_a: found
+            .det_step_per_a
+            .clone()
+            .filter(|_| given.det_step_mrad.is_none()),
+        rotation_deg: pick!(rotation_deg),
+    };
+    (hints, warnings)
+}
+
 /// Completes the calibration found in a file with the given one, which wins.
 ///
 /// Returns the calibration and warnings for people (both values where they differ, an unknown
@@ -100,47 +132,18 @@ pub fn merge_calibration(
     given: &CalibrationHints,
     found: &CalibrationHints,
 ) -> Result<(Calibration, Vec<String>), Error> {
-    let mut warnings = Vec::new();
-    let w = &mut warnings;
-    let voltage = pick(
-        "voltage_kv",
-        given.voltage_kv.as_ref(),
-        found.voltage_kv.as_ref(),
-        w,
-    );
-    let semiangle = pick(
-        "semiangle_mrad",
-        given.semiangle_mrad.as_ref(),
-        found.semiangle_mrad.as_ref(),
-        w,
-    );
-    let scan_step = pick(
-        "scan_step_a",
-        given.scan_step_a.as_ref(),
-        found.scan_step_a.as_ref(),
-        w,
-    );
-    let reciprocal = found
-        .det_step_per_a
-        .as_ref()
-        .zip(voltage.as_ref())
-        .map(|(step, kv)| {
-            let mrad = step.value.map(|v| v * wavelength_a(kv.value) * 1e3);
-            Sourced::new(mrad, format!("{} (1/Å x wavelength)", step.source))
-        });
-    let found_step = found.det_step_mrad.clone().or(reciprocal);
-    let det_step = pick(
-        "det_step_mrad",
-        given.det_step_mrad.as_ref(),
-        found_step.as_ref(),
-        w,
-    );
-    let rotation = pick(
-        "rotation_deg",
-        given.rotation_deg.as_ref(),
-        found.rotation_deg.as_ref(),
-        w,
-    );
+    // A step in 1/Å counts as one in mrad as soon as the voltage is known.
+    let mut found = found.clone();
+    let voltage = given.voltage_kv.as_ref().or(found.voltage_kv.as_ref());
+    if let (None, Some(step), Some(kv)) = (&found.det_step_mrad, &found.det_step_per_a, voltage) {
+        let mrad = step.value.map(|v| v * wavelength_a(kv.value) * 1e3);
+        let source = format!("{} (1/Å x wavelength)", step.source);
+        found.det_step_mrad = Some(Sourced::new(mrad, source));
+    }
+    let (hints, mut warnings) = merge_hints(given, &found);
+    let (voltage, semiangle) = (hints.voltage_kv, hints.semiangle_mrad);
+    let (scan_step, det_step) = (hints.scan_step_a, hints.det_step_mrad);
+    let rotation = hints.rotation_deg;
 
     let mut names = Vec::new();
     let mut flags = Vec::new();
@@ -169,7 +172,7 @@ pub fn merge_calibration(
         return Err(Error::MissingCalibration { names, flags });
     };
     let rotation_deg = rotation.unwrap_or_else(|| {
-        w.push(
+        warnings.push(
             "rotation_deg: not in the file and not given; 0 is assumed (--rotation-deg sets it)"
                 .into(),
         );

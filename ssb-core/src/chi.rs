@@ -160,7 +160,7 @@ impl Chi {
     /// The even part (without its constant) and the odd part of the polynomial's `chi(k + q)` in `q`;
     /// [`OwnPhase::about`] has the rest.
     #[must_use]
-    pub fn about(&self, k: [f64; 2]) -> EvenOdd {
+    pub fn polynomial_about(&self, k: [f64; 2]) -> EvenOdd {
         let mut even = Coefficients::default();
         let mut odd = Coefficients::default();
         for (i, j, v) in terms(&self.turns) {
@@ -217,21 +217,10 @@ mod tests {
 
     /// The definition of chi by alpha and phi, term by term.
     fn literal(ab: &Aberrations, u: [f64; 2]) -> f64 {
-        let alpha = WAVELENGTH_A * u[0].hypot(u[1]);
-        let phi = u[1].atan2(u[0]);
-        TERMS
-            .iter()
-            .zip(ab.values())
-            .map(|(t, v)| {
-                let path = match t.own {
-                    Some(path) => path(u.map(|u| u * WAVELENGTH_A), v.angle_rad),
-                    None => {
-                        alpha.powi(t.n as i32 + 1) / f64::from(t.n + 1)
-                            * (f64::from(t.m) * (phi - v.angle_rad)).cos()
-                    }
-                };
-                TAU / WAVELENGTH_A * v.magnitude_a * path
-            })
+        let alpha_rad = u.map(|u| u * WAVELENGTH_A);
+        let terms = TERMS.iter().zip(ab.values());
+        terms
+            .map(|(t, v)| TAU / WAVELENGTH_A * v.magnitude_a * t.path(alpha_rad, v.angle_rad))
             .sum()
     }
 
@@ -272,14 +261,14 @@ mod tests {
         }
         let chi = Chi::new(&ab, WAVELENGTH_A);
         let (k, q) = ([0.4, -0.8], [0.31, 0.57]);
-        let (even, odd) = chi.about(k).at_col(q[1]);
+        let (even, odd) = chi.polynomial_about(k).at_col(q[1]);
         let own = chi.own().about(k, q).map(|turns| TAU * turns);
         let at = |c: [f64; SIZE]| TAU * c.iter().rev().fold(0.0, |s, v| s * q[0] + v);
         let plus = chi.radians([k[0] + q[0], k[1] + q[1]]);
         let minus = chi.radians([k[0] - q[0], k[1] - q[1]]);
         assert!((at(odd) + own[1] - (plus - minus) / 2.0).abs() < 1e-10);
         assert!((-at(even) - own[0] - (chi.radians(k) - (plus + minus) / 2.0)).abs() < 1e-10);
-        let (even_row, odd_row) = chi.about(k).at_row(q[0]);
+        let (even_row, odd_row) = chi.polynomial_about(k).at_row(q[0]);
         let at_row = |c: [f64; SIZE]| TAU * c.iter().rev().fold(0.0, |s, v| s * q[1] + v);
         assert!((at_row(odd_row) - at(odd)).abs() < 1e-10);
         assert!((at_row(even_row) - at(even)).abs() < 1e-10);

@@ -18,6 +18,7 @@ mod error;
 mod evaluator;
 mod evidence;
 mod geometry;
+mod joined;
 mod object_image;
 pub mod own_terms;
 mod phase_sums;
@@ -35,7 +36,7 @@ pub use backend::{
 };
 pub use bandwidth::copy_bandwidth;
 pub use bf_disk::{BfDisk, BfOptions, select_bf};
-pub use calibration::{Calibration, CalibrationHints, Sourced, merge_calibration};
+pub use calibration::{Calibration, CalibrationHints, Sourced, merge_calibration, merge_hints};
 pub use candidate::{Aberration, Aberrations, Candidate, MAX_DEPTH_SPREAD_NM};
 pub use chi::{Chi, EvenOdd, OwnPhase, PHASE_DEGREE};
 pub use control::{Control, Progress};
@@ -45,6 +46,7 @@ pub use evaluator::{
 };
 pub use evidence::{Columns, Evidence, Sample};
 pub use geometry::{Geometry, Problem, aperture, fft_frequencies, wavelength_a};
+pub use joined::joined;
 pub use object_image::object_image;
 pub use phase_sums::PhaseSums;
 pub use plan::{DeviceFamily, Footprint, Limits, Plan, Topology, Unsuitable};

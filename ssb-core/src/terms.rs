@@ -4,7 +4,8 @@
 //! one line of `own_terms`. Either is then parsed, fitted, reported and checked for parity like every
 //! other.
 
-use crate::{Error, own_terms::OWN};
+use crate::own_terms::OWN;
+use crate::{Error, joined};
 
 /// The path of a term for a unit coefficient, from `(alpha_row, alpha_col)` and the term's angle, all in
 /// radians.
@@ -147,19 +148,7 @@ const STANDARD: [Term; 14] = [
     term("C56", "phi56", (5, 6), "", "six-fold astigmatism"),
 ];
 
-static ALL: [Term; STANDARD.len() + OWN.len()] = {
-    let mut all = [STANDARD[0]; STANDARD.len() + OWN.len()];
-    let mut i = 0;
-    while i < all.len() {
-        all[i] = if i < STANDARD.len() {
-            STANDARD[i]
-        } else {
-            OWN[i - STANDARD.len()]
-        };
-        i += 1;
-    }
-    all
-};
+static ALL: [Term; STANDARD.len() + OWN.len()] = joined(&STANDARD, OWN);
 
 /// Every aberration term, in the order in which a fit asks for them: the standard ones, then those with
 /// a formula of their own.

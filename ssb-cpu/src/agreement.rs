@@ -7,7 +7,7 @@ use ssb_core::{Candidate, Control, Error, agreement_band_points, agreement_of};
 use crate::aligned::Aligned;
 use crate::correct_tile::Sink;
 use crate::evaluator::CpuEvaluator;
-use crate::lanes::{LaneSums, SHORT_SUM, add_lanes};
+use crate::lanes::{LaneSums, combine};
 use crate::loss::Workspace;
 use crate::pixel::Pixel;
 use crate::vectors::{F, Z};
@@ -67,14 +67,9 @@ impl CpuEvaluator {
         candidates: &[Candidate],
         control: &Control,
     ) -> Result<Vec<f64>, Error> {
-        let mut found = Vec::with_capacity(candidates.len());
-        let mut rest = candidates;
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(self.alike(rest, TOGETHER));
-            found.extend(self.agreements_together(now, control)?);
-            rest = later;
-        }
-        Ok(found)
+        self.together(candidates, TOGETHER, |this, now| {
+            this.agreements_together(now, control)
+        })
     }
 
     /// Of candidates of one rotation.
@@ -96,54 +91,22 @@ impl CpuEvaluator {
         let blocks = columns.div_ceil(lanes).min(layout.blocks);
         let floats = blocks * rows * 3 * lanes;
         let mut totals = vec![vec![0.0; floats]; candidates.len()];
+        let new = || LaneSums::new(this.overlaps.take(|| Aligned::new(floats)));
         this.over_lanes(
             control,
-            |range| {
-                let new = || LaneSums::new(this.overlaps.take(|| Aligned::new(floats)));
-                let mut sums: Vec<_> = tables.iter().map(|_| new()).collect();
-                let mut workspace = this
-                    .workspaces
-                    .take(|| Workspace::new(&this.lattice, &this.half_plane));
-                let mut made = workspace.made.take();
-                for (i, index) in range.enumerate() {
-                    control.check()?;
-                    if i > 0 && i % SHORT_SUM == 0 {
-                        sums.iter_mut().for_each(LaneSums::flush);
-                    }
-                    let Some((k, aperture)) = this.open(index) else {
-                        continue;
-                    };
-                    let g = this
-                        .store
-                        .g(&this.half_plane, this.vectors, index, &mut made);
-                    for (tables, sums) in tables.iter().zip(&mut sums) {
-                        let pixel = Pixel::new(&this.lattice, tables, g, k, aperture, limit_per_a);
-                        this.vectors.run(AddOverlap {
-                            rows,
-                            blocks,
-                            pixel: &pixel,
-                            workspace: &mut workspace,
-                            sums: sums.short.get_mut(),
-                        });
-                    }
-                }
-                workspace.made = made;
-                this.workspaces.put([workspace]);
-                Ok(sums)
-            },
-            |lanes| {
-                let mut of_candidate: Vec<Vec<LaneSums>> = totals.iter().map(|_| vec![]).collect();
-                for (i, sums) in lanes
-                    .into_iter()
-                    .flat_map(|lane| lane.into_iter().enumerate())
-                {
-                    of_candidate[i].push(sums);
-                }
-                for (total, lanes) in totals.iter_mut().zip(of_candidate) {
-                    add_lanes(this.vectors, total, &lanes);
-                    this.overlaps.put(lanes.into_iter().map(|lane| lane.short));
+            || -> Vec<LaneSums> { tables.iter().map(|_| new()).collect() },
+            |lane, open, workspace| {
+                for (tables, sums) in tables.iter().zip(lane) {
+                    this.vectors.run(AddOverlap {
+                        rows,
+                        blocks,
+                        pixel: &Pixel::new(&this.lattice, tables, open, limit_per_a),
+                        workspace,
+                        sums: sums.short.get_mut(),
+                    });
                 }
             },
+            |lanes| combine(this.vectors, &mut totals, lanes, &this.overlaps),
         )?;
         let points = agreement_band_points(&this.geometry);
         let at = |point: &ssb_core::BandPoint| {

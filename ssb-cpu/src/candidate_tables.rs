@@ -53,7 +53,7 @@ impl CandidateTables {
 impl QuadraticTables {
     /// d = -chi(q): the even part is chi itself, whatever `k`.
     fn new(lattice: &Lattice, vectors: Vectors, chi: &Chi) -> Self {
-        let parts = chi.about([0.0, 0.0]);
+        let parts = chi.polynomial_about([0.0, 0.0]);
         let layout = &lattice.layout;
         let (rows, lanes) = (layout.rows, layout.lanes);
         let mut plane = Aligned::new(layout.plane_floats());

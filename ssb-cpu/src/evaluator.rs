@@ -51,15 +51,25 @@ impl CpuEvaluator {
             .install(|| CandidateTables::new(&self.lattice, self.vectors, candidate))
     }
 
-    /// How many of the first candidates, at most `most`, ask for the same rotation.
-    pub(crate) fn alike(&self, candidates: &[Candidate], most: usize) -> usize {
-        let bits = |c: &Candidate| self.geometry.rotation_of(c).to_bits();
-        let first = candidates.first().map(bits);
-        candidates
-            .iter()
-            .take(most)
-            .take_while(|c| Some(bits(c)) == first)
-            .count()
+    /// Runs `work` on runs of candidates that ask for the same rotation, at most `most` at a time.
+    pub(crate) fn together<T>(
+        &mut self,
+        candidates: &[Candidate],
+        most: usize,
+        mut work: impl FnMut(&mut Self, &[Candidate]) -> Result<Vec<T>, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let mut found = Vec::with_capacity(candidates.len());
+        let bits = |this: &Self, c: &Candidate| this.geometry.rotation_of(c).to_bits();
+        let mut rest = candidates;
+        while let Some(first) = rest.first() {
+            let first = bits(self, first);
+            let alike = rest.iter().take(most);
+            let alike = alike.take_while(|c| bits(self, c) == first).count();
+            let (now, later) = rest.split_at(alike);
+            found.extend(work(self, now)?);
+            rest = later;
+        }
+        Ok(found)
     }
 
     /// `k_b` and `A(k_b)` of the stored pixel at `index`, unless its aperture is 0 in the current frame.

@@ -6,11 +6,10 @@ use rustfft::num_complex::Complex32;
 use ssb_core::{Candidate, Control, Error, Evaluation, MeanPhase, PhaseSums};
 
 use crate::aligned::Aligned;
-use crate::candidate_tables::CandidateTables;
 use crate::correct_tile::Sink;
 use crate::evaluator::CpuEvaluator;
 use crate::half_plane::HalfPlane;
-use crate::lanes::{LaneSums, SHORT_SUM, add_lanes};
+use crate::lanes::{Lane, LaneSums, combine};
 use crate::lattice::Lattice;
 use crate::nyquist_line::NyquistLine;
 use crate::phase::{NyquistTerms, accumulate, accumulate_with};
@@ -27,7 +26,8 @@ pub struct Workspace {
     pub work: Aligned,
     nyquist_row: Vec<Complex32>,
     nyquist_col: Vec<Complex32>,
-    line_work: Vec<Complex32>,
+    /// One Nyquist line.
+    pub line_work: Vec<Complex32>,
     /// The Nyquist column's transform, `[group][even re, even im, odd re, odd im]`.
     over_rows: Aligned,
     /// Which rows belong to the scan, `[group][even, odd]`.
@@ -69,6 +69,12 @@ struct LossLane {
     phase: LaneSums,
     squares_rad2: f64,
     degenerate: u64,
+}
+
+impl Lane for LossLane {
+    fn flush(&mut self) {
+        self.phase.flush();
+    }
 }
 
 /// Writes `S` into a block's tile.
@@ -228,22 +234,33 @@ impl CpuEvaluator {
         let mut squares_rad2 = vec![0.0; candidates.len()];
         let mut degenerate = vec![0; candidates.len()];
         let this = &*self;
+        let floats = this.lattice.layout.image_floats();
+        let new = || LossLane {
+            phase: LaneSums::new(this.images.take(|| Aligned::new(floats))),
+            squares_rad2: 0.0,
+            degenerate: 0,
+        };
         this.over_lanes(
             control,
-            |range| this.loss_lane(&tables, range, control),
+            || -> Vec<LossLane> { tables.iter().map(|_| new()).collect() },
+            |lane, open, workspace| {
+                for (tables, lane) in tables.iter().zip(lane) {
+                    this.vectors.run(AddPixel {
+                        half_plane: &this.half_plane,
+                        pixel: &Pixel::new(&this.lattice, tables, open, f64::INFINITY),
+                        workspace,
+                        lane,
+                    });
+                }
+            },
             |lanes| {
-                let mut images: Vec<Vec<LaneSums>> = candidates.iter().map(|_| vec![]).collect();
-                for lane in lanes {
-                    for (i, candidate) in lane.into_iter().enumerate() {
-                        squares_rad2[i] += candidate.squares_rad2;
-                        degenerate[i] += candidate.degenerate;
-                        images[i].push(candidate.phase);
-                    }
+                for (i, of_candidate) in lanes.iter().flat_map(|lane| lane.iter().enumerate()) {
+                    squares_rad2[i] += of_candidate.squares_rad2;
+                    degenerate[i] += of_candidate.degenerate;
                 }
-                for (total, lanes) in phases.iter_mut().zip(images) {
-                    add_lanes(this.vectors, total, &lanes);
-                    this.images.put(lanes.into_iter().map(|lane| lane.short));
-                }
+                let phase = |lane: Vec<LossLane>| lane.into_iter().map(|l| l.phase).collect();
+                let images = lanes.into_iter().map(phase).collect();
+                combine(this.vectors, phases, images, &this.images);
             },
         )?;
         (0..candidates.len())
@@ -260,67 +277,16 @@ impl CpuEvaluator {
             .collect()
     }
 
-    fn loss_lane(
-        &self,
-        tables: &[CandidateTables],
-        range: std::ops::Range<usize>,
-        control: &Control,
-    ) -> Result<Vec<LossLane>, Error> {
-        let floats = self.lattice.layout.image_floats();
-        let mut lanes: Vec<LossLane> = tables
-            .iter()
-            .map(|_| LossLane {
-                phase: LaneSums::new(self.images.take(|| Aligned::new(floats))),
-                squares_rad2: 0.0,
-                degenerate: 0,
-            })
-            .collect();
-        let mut workspace = self
-            .workspaces
-            .take(|| Workspace::new(&self.lattice, &self.half_plane));
-        let mut made = workspace.made.take();
-        for (i, index) in range.enumerate() {
-            control.check()?;
-            if i > 0 && i % SHORT_SUM == 0 {
-                lanes.iter_mut().for_each(|lane| lane.phase.flush());
-            }
-            let Some((k, aperture)) = self.open(index) else {
-                continue;
-            };
-            let g = self
-                .store
-                .g(&self.half_plane, self.vectors, index, &mut made);
-            for (tables, lane) in tables.iter().zip(&mut lanes) {
-                let pixel = Pixel::new(&self.lattice, tables, g, k, aperture, f64::INFINITY);
-                self.vectors.run(AddPixel {
-                    half_plane: &self.half_plane,
-                    pixel: &pixel,
-                    workspace: &mut workspace,
-                    lane,
-                });
-            }
-        }
-        workspace.made = made;
-        self.workspaces.put([workspace]);
-        Ok(lanes)
-    }
-
     /// Candidates evaluated together, at most.
     pub(crate) fn evaluate_batch(
         &mut self,
         candidates: &[Candidate],
         control: &Control,
     ) -> Result<Vec<Evaluation>, Error> {
-        let mut found = Vec::with_capacity(candidates.len());
-        let mut rest = candidates;
-        while !rest.is_empty() {
-            let alike = self.alike(rest, TOGETHER);
-            let (now, later) = rest.split_at(alike);
-            let mut phases = vec![vec![0.0; self.lattice.layout.image_floats()]; alike];
-            found.extend(self.losses(now, control, &mut phases)?);
-            rest = later;
-        }
-        Ok(found)
+        self.together(candidates, TOGETHER, |this, now| {
+            let mut phases = vec![vec![0.0; this.lattice.layout.image_floats()]; now.len()];
+            this.losses(now, control, &mut phases)
+        })
     }
 
     pub(crate) fn mean_phase_of(

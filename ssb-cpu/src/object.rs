@@ -9,7 +9,7 @@ use ssb_core::{Candidate, Control, Error, check_upsampling, object_image};
 use crate::aligned::Aligned;
 use crate::correct_tile::Sink;
 use crate::evaluator::CpuEvaluator;
-use crate::lanes::{LaneSums, SHORT_SUM, add_lanes};
+use crate::lanes::{LaneSums, combine};
 use crate::layout::Layout;
 use crate::loss::Workspace;
 use crate::nyquist_line::NyquistLine;
@@ -38,7 +38,6 @@ struct AddSpectrum<'a> {
     layout: &'a Layout,
     pixel: &'a Pixel<'a>,
     workspace: &'a mut Workspace,
-    line: &'a mut Vec<Complex32>,
     sums: &'a mut [f32],
 }
 
@@ -51,10 +50,9 @@ impl WithSimd for AddSpectrum<'_> {
             layout,
             pixel,
             workspace,
-            line,
             sums,
         } = self;
-        let scratch = &mut workspace.pixel;
+        let (scratch, line) = (&mut workspace.pixel, &mut workspace.line_work);
         pixel.fill_axes(simd, scratch);
         let plane = cells_mut::<S>(&mut sums[..layout.plane_floats()]);
         let blocks = plane.chunks_exact_mut(layout.rows).enumerate();
@@ -96,45 +94,23 @@ impl CpuEvaluator {
         let this = &*self;
         let layout = this.lattice.layout;
         let floats = layout.pixel_floats();
-        let mut total = vec![0.0; floats];
+        let mut totals = [vec![0.0; floats]];
         this.over_lanes(
             control,
-            |range| {
-                let mut sums = LaneSums::new(this.spectra.take(|| Aligned::new(floats)));
-                let mut workspace = this
-                    .workspaces
-                    .take(|| Workspace::new(&this.lattice, &this.half_plane));
-                let mut made = workspace.made.take();
-                let mut line = Vec::new();
-                for (i, index) in range.enumerate() {
-                    control.check()?;
-                    if i > 0 && i % SHORT_SUM == 0 {
-                        sums.flush();
-                    }
-                    let Some((k, aperture)) = this.open(index) else {
-                        continue;
-                    };
-                    let g = this
-                        .store
-                        .g(&this.half_plane, this.vectors, index, &mut made);
-                    let pixel = Pixel::new(&this.lattice, &tables, g, k, aperture, f64::INFINITY);
+            || vec![LaneSums::new(this.spectra.take(|| Aligned::new(floats)))],
+            |lane, open, workspace| {
+                for sums in lane {
                     this.vectors.run(AddSpectrum {
                         layout: &layout,
-                        pixel: &pixel,
-                        workspace: &mut workspace,
-                        line: &mut line,
+                        pixel: &Pixel::new(&this.lattice, &tables, open, f64::INFINITY),
+                        workspace,
                         sums: sums.short.get_mut(),
                     });
                 }
-                workspace.made = made;
-                this.workspaces.put([workspace]);
-                Ok(sums)
             },
-            |lanes| {
-                add_lanes(this.vectors, &mut total, &lanes);
-                this.spectra.put(lanes.into_iter().map(|lane| lane.short));
-            },
+            |lanes| combine(this.vectors, &mut totals, lanes, &this.spectra),
         )?;
+        let [total] = totals;
         let (plane, row) = in_order(&layout, &total);
         object_image(
             [layout.rows, layout.cols],

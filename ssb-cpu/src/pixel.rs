@@ -6,6 +6,7 @@ use ssb_core::EvenOdd;
 use crate::aligned::Aligned;
 use crate::candidate_tables::CandidateTables;
 use crate::correct_line::GAMMA_FLOOR;
+use crate::lanes::OpenPixel;
 use crate::lattice::Lattice;
 use crate::nyquist_line::LineScratch;
 use crate::phase_terms::fill_wave;
@@ -86,11 +87,10 @@ impl<'a> Pixel<'a> {
     pub fn new(
         lattice: &'a Lattice,
         tables: &'a CandidateTables,
-        g: &'a [f32],
-        k: [f64; 2],
-        aperture: f64,
+        open: &OpenPixel<'a>,
         limit_per_a: f64,
     ) -> Self {
+        let OpenPixel { g, k, aperture } = *open;
         // Hairs above the floor, so that rounding cannot matter.
         let floor = 1.001 * GAMMA_FLOOR / aperture;
         let least_both = tables
@@ -103,7 +103,7 @@ impl<'a> Pixel<'a> {
             g,
             k,
             aperture,
-            parts: tables.chi.about(k),
+            parts: tables.chi.polynomial_about(k),
             disks: Disks {
                 k,
                 inner_per_a: lattice.inner_per_a,

@@ -7,6 +7,19 @@ use crate::grid::Grid;
 use crate::stored_array::StoredArray;
 
 impl StoredArray {
+    fn check_size(&self, bytes: usize, limit: usize) -> Result<(), IoError> {
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(IoError::OutOfMemory(
+            Fault::of(self.file().path())
+                .object(self.object())
+                .expected(format!("at most {limit} bytes"))
+                .found(format!("{bytes} bytes"))
+                .action("check the dataset"),
+        ))
+    }
+
     /// The whole array in C order, for masks and calibration axes.
     ///
     /// # Errors
@@ -14,15 +27,7 @@ impl StoredArray {
     pub(crate) fn read_all(&self, limit: usize) -> Result<Vec<u8>, IoError> {
         let elements: usize = self.shape().iter().product();
         let bytes = elements.saturating_mul(self.element());
-        if bytes > limit {
-            return Err(IoError::OutOfMemory(
-                Fault::of(self.file().path())
-                    .object(self.object())
-                    .expected(format!("at most {limit} bytes"))
-                    .found(format!("{bytes} bytes"))
-                    .action("check the dataset"),
-            ));
-        }
+        self.check_size(bytes, limit)?;
         let mut out = vec![0; bytes];
         let strides = self.strides();
         let mut scratch = Scratch::default();
@@ -54,15 +59,7 @@ impl StoredArray {
     /// [`IoError::OutOfMemory`] above `limit` bytes, or a chunk that does not read.
     pub(crate) fn read_first_column(&self, limit: usize) -> Result<Vec<u8>, IoError> {
         let rows = self.shape().first().copied().unwrap_or(0);
-        if rows.saturating_mul(self.element()) > limit {
-            return Err(IoError::OutOfMemory(
-                Fault::of(self.file().path())
-                    .object(self.object())
-                    .expected(format!("at most {limit} bytes"))
-                    .found(format!("{rows} rows"))
-                    .action("check the dataset"),
-            ));
-        }
+        self.check_size(rows.saturating_mul(self.element()), limit)?;
         let stride = self.strides().first().copied().unwrap_or(1) * self.element();
         let mut out = Vec::with_capacity(rows * self.element());
         let mut scratch = Scratch::default();

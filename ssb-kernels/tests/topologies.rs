@@ -3,30 +3,11 @@
 #![allow(clippy::unwrap_used)]
 #![cfg(not(target_os = "macos"))]
 
-use ssb_core::{Angle, Candidate, Control, Error, Evaluator, Length, PrepareOptions, TERMS};
+use ssb_core::{Control, Error, Evaluator, PrepareOptions};
 use ssb_kernels::backend::ENTRIES;
 use ssb_kernels::plan::TOPOLOGIES;
+use ssb_testkit::candidates::of_every_model;
 use ssb_testkit::synthetic::PROBLEMS;
-
-/// One candidate of every model.
-fn candidates(semiangle_rad: f64, wavelength_a: f64) -> Vec<Candidate> {
-    let mut few = Candidate::default();
-    let mut all = Candidate::default();
-    for (index, term) in TERMS.iter().enumerate() {
-        let magnitude = Length::from_a(term.magnitude_a(0.8, semiangle_rad, wavelength_a));
-        let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { 0.3 });
-        all.aberrations = all.aberrations.with(index, magnitude, angle);
-        if index < 2 {
-            few.aberrations = few.aberrations.with(index, magnitude, angle);
-        }
-    }
-    let thick = |thin: &Candidate| Candidate {
-        depth_spread_nm: 8.0,
-        tilt_mrad: [2.0, -3.0],
-        ..thin.clone()
-    };
-    vec![thick(&few), thick(&all), few, all]
-}
 
 #[test]
 fn every_topology_equals_stepwise() {
@@ -47,8 +28,7 @@ fn every_topology_equals_stepwise() {
         (entry.prepare)(recipe.problem().unwrap(), &options, &control)
     };
     let problem = recipe.problem().unwrap();
-    let geometry = problem.geometry();
-    let candidates = candidates(geometry.semiangle_rad, geometry.wavelength_a);
+    let candidates = of_every_model(problem.geometry());
     let mut stepwise = prepared("stepwise").unwrap();
     let exact = stepwise.evaluate(&candidates, &control).unwrap();
     for topology in TOPOLOGIES.iter().filter(|t| t.name != "stepwise") {

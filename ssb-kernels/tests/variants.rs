@@ -4,31 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use ssb_core::{Angle, Candidate, Control, Length, PrepareOptions, TERMS};
+use ssb_core::{Control, PrepareOptions};
 use ssb_kernels::device::{Connected, Faults, profiles};
 use ssb_kernels::text::{CudaText, Target, TextDevice, record};
+use ssb_testkit::candidates::of_every_model;
 use ssb_testkit::synthetic::benchmark_problem;
-
-/// Thin and thick, C10 and C12 or every term.
-fn models() -> Vec<Candidate> {
-    let with = |terms: usize, depth_spread_nm: f64| {
-        let mut candidate = Candidate {
-            depth_spread_nm,
-            ..Candidate::default()
-        };
-        for index in 0..terms {
-            let length = Length::from_nm(10.0);
-            candidate.aberrations = candidate.aberrations.with(index, length, Angle::default());
-        }
-        candidate
-    };
-    vec![
-        with(2, 0.0),
-        with(TERMS.len(), 0.0),
-        with(2, 9.0),
-        with(TERMS.len(), 9.0),
-    ]
-}
 
 #[test]
 fn four_sizes_and_every_model_compile_few_kernels() {
@@ -45,11 +25,12 @@ fn four_sizes_and_every_model_compile_few_kernels() {
             faults: Faults::default(),
         };
         let problem = benchmark_problem([n, n], 3).unwrap();
+        let candidates = of_every_model(problem.geometry());
         let client = recorder.client().clone();
         let options = PrepareOptions::default();
         let mut evaluator =
             ssb_kernels::prepare(client, connected, problem, &options, &control).unwrap();
-        for candidate in models() {
+        for candidate in candidates {
             // Nothing runs: the self-test fails after launching every kernel of the model.
             let one = std::slice::from_ref(&candidate);
             assert!(evaluator.evaluate(one, &control).is_err());

@@ -35,6 +35,32 @@ pub fn fixed() -> Vec<Named> {
     ]
 }
 
+/// One candidate for each piece of code that a backend may have: thin and thick, C10 and C12 or every term.
+#[must_use]
+pub fn of_every_model(geometry: &Geometry) -> Vec<Candidate> {
+    let mut few = Candidate::default();
+    let mut all = Candidate::default();
+    for (index, term) in TERMS.iter().enumerate() {
+        let magnitude_a = term.magnitude_a(0.8, geometry.semiangle_rad, geometry.wavelength_a);
+        let angle_rad = if term.m == 0 { 0.0 } else { 0.3 };
+        let set = |c: &mut Candidate| {
+            let aberration = c.aberrations.get_mut(index);
+            aberration.magnitude_a = magnitude_a;
+            aberration.angle_rad = angle_rad;
+        };
+        set(&mut all);
+        if index < 2 {
+            set(&mut few);
+        }
+    }
+    let thick = |thin: &Candidate| Candidate {
+        depth_spread_nm: 8.0,
+        tilt_mrad: [2.0, -3.0],
+        ..thin.clone()
+    };
+    vec![thick(&few), thick(&all), few, all]
+}
+
 /// Random C10, C12 and phi12 of the size that searches meet.
 pub(crate) fn low_order(random: &mut Draws) -> Candidate {
     Candidate::thin(

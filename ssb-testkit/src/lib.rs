@@ -8,6 +8,7 @@ pub mod error;
 pub mod refdata;
 pub mod simulate;
 pub mod synthetic;
+pub mod timed;
 pub mod tolerances;
 
 pub use error::Error;

@@ -4,7 +4,7 @@
 use ssb_core::ndarray::Array2;
 use ssb_core::{
     BfDisk, BfOptions, Calibration, CalibrationHints, Control, Evidence, Geometry, Problem,
-    SourceRecord, Sourced, merge_calibration,
+    SourceRecord, merge_calibration,
 };
 
 use ssb_io::LoadPlan;
@@ -57,50 +57,6 @@ pub struct Acquisition {
     /// Sentences for people.
     pub warnings: Vec<String>,
     evidence: Evidence,
-}
-
-/// Given values before those of the file, as far as there are any, with a sentence for each that differs.
-#[must_use]
-pub fn merged_hints(
-    given: &CalibrationHints,
-    found: &CalibrationHints,
-) -> (CalibrationHints, Vec<String>) {
-    let mut notes = Vec::new();
-    let mut scalar = |name: &str, given: &Option<Sourced<f64>>, found: &Option<Sourced<f64>>| {
-        if let (Some(given), Some(found)) = (given, found)
-            && given.value != found.value
-        {
-            notes.push(format!(
-                "{name}: using {} ({}); {} says {}",
-                given.value, given.source, found.source, found.value
-            ));
-        }
-        given.clone().or_else(|| found.clone())
-    };
-    let voltage_kv = scalar("voltage_kv", &given.voltage_kv, &found.voltage_kv);
-    let semiangle_mrad = scalar(
-        "semiangle_mrad",
-        &given.semiangle_mrad,
-        &found.semiangle_mrad,
-    );
-    let rotation_deg = scalar("rotation_deg", &given.rotation_deg, &found.rotation_deg);
-    let pair = |a: &Option<Sourced<[f64; 2]>>, b: &Option<Sourced<[f64; 2]>>| {
-        a.clone().or_else(|| b.clone())
-    };
-    let det_step_mrad = pair(&given.det_step_mrad, &found.det_step_mrad);
-    let hints = CalibrationHints {
-        voltage_kv,
-        semiangle_mrad,
-        rotation_deg,
-        scan_step_a: pair(&given.scan_step_a, &found.scan_step_a),
-        // A step that was given replaces one of either kind.
-        det_step_per_a: found
-            .det_step_per_a
-            .clone()
-            .filter(|_| given.det_step_mrad.is_none()),
-        det_step_mrad,
-    };
-    (hints, notes)
 }
 
 /// What the disk's size says about the calibration.

@@ -1,6 +1,6 @@
 //! The backends of this build, in the order in which `auto` tries them.
 
-use ssb_core::{BackendEntry, Registry};
+use ssb_core::{BackendEntry, Registry, joined};
 
 /// CUDA, Metal, Vulkan, WebGPU, as far as this system has them.
 #[cfg(feature = "gpu")]
@@ -10,19 +10,7 @@ const GPUS: &[BackendEntry] = &[];
 
 const HOSTS: [BackendEntry; 2] = [ssb_cpu::CPU, ssb_cpu_oracle::ORACLE];
 
-static ENTRIES: [BackendEntry; GPUS.len() + HOSTS.len()] = {
-    let mut entries = [HOSTS[0]; GPUS.len() + HOSTS.len()];
-    let mut i = 0;
-    while i < entries.len() {
-        entries[i] = if i < GPUS.len() {
-            GPUS[i]
-        } else {
-            HOSTS[i - GPUS.len()]
-        };
-        i += 1;
-    }
-    entries
-};
+static ENTRIES: [BackendEntry; GPUS.len() + HOSTS.len()] = joined(GPUS, &HOSTS);
 
 /// Every backend of this build.
 ///

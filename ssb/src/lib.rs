@@ -22,7 +22,7 @@ mod result_figure;
 mod session;
 mod source;
 
-pub use acquisition::{Acquisition, AcquisitionOptions, HotPixels, merged_hints};
+pub use acquisition::{Acquisition, AcquisitionOptions, HotPixels};
 pub use backends::REGISTRY;
 pub use column_sign::{ColumnSign, ColumnState, column_sign};
 pub use counts::Counts;

@@ -6,9 +6,9 @@
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
-use ssb_benches::candidates::{every_term, low_order, thick};
 use ssb_core::{Candidate, Control, Error, Evaluator, Geometry, PrepareOptions};
 use ssb_testkit::synthetic::benchmark_problem;
+use ssb_testkit::timed::{commit, every_term, low_order, thick};
 
 type Run = fn(&mut dyn Evaluator, &[Candidate], &Control) -> Result<(), Error>;
 type Kind = fn(&Geometry, f64) -> Candidate;
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         serde_json::json!({
             "prepare_seconds": since.elapsed().as_secs_f64(),
             "device": info.device, "threads": info.threads, "plan": info.plan,
-            "commit": ssb_benches::commit(),
+            "commit": commit(),
         })
     )?;
     out.flush()?;

@@ -34,9 +34,7 @@ pub(crate) fn decode(input: &[u8], out: &mut [u8]) -> Result<(), String> {
             if length > out.len() - written {
                 return Err(long.into());
             }
-            for i in written..written + length {
-                out[i] = out[i - offset];
-            }
+            super::lz4::copy_match(out, written, offset, length);
             written += length;
         }
     }

@@ -193,6 +193,12 @@ fn sized(out: &mut Vec<u8>, len: usize) -> Result<&mut [u8], String> {
     Ok(out)
 }
 
+/// Reads a stream to its end, or to `most` bytes: more than expected shows a stream that is too long.
+fn inflate(stream: impl Read, most: usize, out: &mut Vec<u8>) -> std::io::Result<usize> {
+    out.clear();
+    stream.take(most as u64).read_to_end(out)
+}
+
 impl Filter {
     fn decode(
         &self,
@@ -204,13 +210,9 @@ impl Filter {
     ) -> Result<(), String> {
         match self {
             Self::Deflate => {
-                // One byte more than expected shows a stream that is too long. A fletcher32 sum
-                // below this filter adds 4 bytes.
-                out.clear();
-                let mut stream = flate2::read::ZlibDecoder::new(input).take(len as u64 + 5);
-                stream
-                    .read_to_end(out)
-                    .map_err(|error| format!("deflate: {error}"))?;
+                // A fletcher32 sum below this filter adds 4 bytes.
+                let stream = flate2::read::ZlibDecoder::new(input);
+                inflate(stream, len + 5, out).map_err(|error| format!("deflate: {error}"))?;
             }
             Self::Shuffle => {
                 let out = sized(out, input.len())?;
@@ -232,11 +234,8 @@ impl Filter {
                 blosc2_frame::decode(input, out, &mut tools.blocks, &mut tools.zstd)?;
             }
             Self::Gzip => {
-                out.clear();
-                let mut stream = flate2::read::GzDecoder::new(input).take(len as u64 + 1);
-                stream
-                    .read_to_end(out)
-                    .map_err(|error| format!("gzip: {error}"))?;
+                let stream = flate2::read::GzDecoder::new(input);
+                inflate(stream, len + 1, out).map_err(|error| format!("gzip: {error}"))?;
             }
             Self::Numeric(filter) => {
                 *out = FilterRegistry::new()

@@ -161,15 +161,7 @@ fn scan_of_name(path: &Path) -> Option<[usize; 2]> {
 }
 
 fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> {
-    if let Some(dataset) = &options.dataset {
-        return Err(IoError::BadOption(
-            Fault::of(candidate.path())
-                .object(dataset)
-                .expected("no --dataset")
-                .found("EMPAD data, which hold one array")
-                .action("leave --dataset out"),
-        ));
-    }
+    candidate.no_dataset(options, "EMPAD data, which hold one array")?;
     let (file, xml) = match raw_beside_if_xml(candidate)? {
         Some((raw, description)) => {
             if !raw.is_file() {

@@ -102,15 +102,7 @@ fn parse(text: &str) -> Result<Header, String> {
 
 fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> {
     let path = candidate.path();
-    if let Some(dataset) = &options.dataset {
-        return Err(IoError::BadOption(
-            Fault::of(path)
-                .object(dataset)
-                .expected("no --dataset")
-                .found("a MIB file, which holds one series of frames")
-                .action("leave --dataset out"),
-        ));
-    }
+    candidate.no_dataset(options, "a MIB file, which holds one series of frames")?;
     let head = candidate.file.head(768)?;
     let text: String = head
         .iter()

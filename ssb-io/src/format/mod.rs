@@ -84,6 +84,20 @@ impl Candidate {
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
+
+    /// Refuses `--dataset` for a file of one array; `found` says what it is.
+    pub(crate) fn no_dataset(&self, options: &OpenOptions, found: &str) -> Result<(), IoError> {
+        let Some(dataset) = &options.dataset else {
+            return Ok(());
+        };
+        Err(IoError::BadOption(
+            Fault::of(self.path())
+                .object(dataset)
+                .expected("no --dataset")
+                .found(found)
+                .action("leave --dataset out"),
+        ))
+    }
 }
 
 /// What a format found in a file.

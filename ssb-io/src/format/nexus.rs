@@ -1,7 +1,7 @@
 //! NeXus: the signal of the default NXdata group, with the axes it names (`formats.md` section 3.6).
 
 use super::emd_axes::{self, Axis};
-use super::hdf5_frames::{rank, tuple};
+use super::hdf5_frames::rank;
 use super::keys::Keys;
 use super::plain::{self, Entry};
 use super::{Candidate, Format, Found};
@@ -139,15 +139,10 @@ fn choose(root: &Object) -> Result<Entry, IoError> {
             .filter(|e| rank(&e.dataset.shape()) == axes)
             .collect();
         if fitting.len() > 1 {
-            let list: Vec<String> = fitting
-                .iter()
-                .map(|e| format!("{} {}", e.path, tuple(&e.dataset.shape())))
-                .collect();
-            return Err(IoError::AmbiguousDataset(
-                root.fault()
-                    .expected("one NXdata signal, or a default")
-                    .found(list.join(", "))
-                    .action("name one with --dataset"),
+            return Err(plain::ambiguous(
+                root.fault(),
+                "one NXdata signal, or a default",
+                fitting.into_iter().map(plain::listed),
             ));
         }
         if let [one] = fitting[..] {

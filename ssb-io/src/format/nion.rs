@@ -75,7 +75,7 @@ fn open_zip(candidate: &Candidate, _: &OpenOptions) -> Result<Found, IoError> {
             .and_then(|m| m.get(name))
             .ok_or_else(|| zip_members::absent(candidate.path(), name))
     };
-    let data = member("data.npy")?.range(candidate.path(), "data.npy")?;
+    let data = member("data.npy")?.range(&candidate.file, "data.npy")?;
     let header = Header::read_within(&candidate.file, data)?;
     super::npy::check_axes(candidate.path(), "data.npy", &header.shape)?;
     let mut piece = Piece::whole(header.array(candidate.file.clone())?);

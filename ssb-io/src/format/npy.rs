@@ -20,15 +20,7 @@ fn open(candidate: &Candidate, options: &OpenOptions) -> Result<Found, IoError> 
     let header = Header::read(&candidate.file)?;
     let shape = header.shape.clone();
     let n = shape.len();
-    if let Some(dataset) = &options.dataset {
-        return Err(IoError::BadOption(
-            Fault::of(candidate.path())
-                .object(dataset)
-                .expected("no --dataset")
-                .found("an NPY file, which holds one array")
-                .action("leave --dataset out"),
-        ));
-    }
+    candidate.no_dataset(options, "an NPY file, which holds one array")?;
     check_axes(candidate.path(), "", &shape)?;
     let mut piece = Piece::whole(header.array(candidate.file.clone())?);
     if header.fortran {

@@ -10,6 +10,7 @@ use super::hdf5_frames::{frames_of, rank, tuple};
 use super::keys::Keys;
 use super::{Candidate, Format, Found};
 use crate::IoError;
+use crate::error::Fault;
 use crate::hdf5::{Container, Dataset, Object, Value, join};
 use crate::options::OpenOptions;
 
@@ -104,6 +105,28 @@ pub(super) fn named(root: &Object, path: &str) -> Result<Entry, IoError> {
     })
 }
 
+/// Path and shape, as lists name a dataset.
+pub(super) fn listed(entry: &Entry) -> (String, Vec<usize>) {
+    (entry.path.clone(), entry.dataset.shape())
+}
+
+/// The error for several that fit.
+pub(super) fn ambiguous(
+    fault: Box<Fault>,
+    expected: impl Into<String>,
+    fitting: impl Iterator<Item = (String, Vec<usize>)>,
+) -> IoError {
+    let list: Vec<String> = fitting
+        .map(|(path, shape)| format!("{path} {}", tuple(&shape)))
+        .collect();
+    IoError::AmbiguousDataset(
+        fault
+            .expected(expected)
+            .found(list.join(", "))
+            .action("name one with --dataset"),
+    )
+}
+
 /// The one dataset that fits, of several: of 4 axes before 3, of numbers before others.
 pub(super) fn only(root: &Object, mut entries: Vec<Entry>) -> Result<Option<Entry>, IoError> {
     for axes in [4, 3] {
@@ -113,15 +136,11 @@ pub(super) fn only(root: &Object, mut entries: Vec<Entry>) -> Result<Option<Entr
             .extract_if(.., |e| fits(e) && (!numbers || e.dataset.is_numeric()))
             .collect();
         if fitting.len() > 1 {
-            let list: Vec<String> = fitting
-                .iter()
-                .map(|e| format!("{} {}", e.path, tuple(&e.dataset.shape())))
-                .collect();
-            return Err(IoError::AmbiguousDataset(
-                root.fault()
-                    .expected(format!("one dataset of {axes} axes"))
-                    .found(list.join(", "))
-                    .action("name one with --dataset"),
+            let expected = format!("one dataset of {axes} axes");
+            return Err(ambiguous(
+                root.fault(),
+                expected,
+                fitting.iter().map(listed),
             ));
         }
         if let Some(one) = fitting.pop() {

@@ -4,7 +4,7 @@
 use serde_json::Value as Json;
 use ssb_core::Sourced;
 
-use super::hdf5_frames::{check_shape, tuple};
+use super::hdf5_frames::check_shape;
 use super::json;
 use super::plain::{self, Catalogue, Entry};
 use super::{Candidate, Format, Found, units};
@@ -71,15 +71,10 @@ fn choose(root: &Object) -> Result<Entry, IoError> {
         entries.retain(|e| e.dataset.shape()[2] > 1);
     }
     if entries.len() > 1 {
-        let list: Vec<String> = entries
-            .iter()
-            .map(|e| format!("{} {}", e.path, tuple(&e.dataset.shape())))
-            .collect();
-        return Err(IoError::AmbiguousDataset(
-            root.fault()
-                .expected("one series of images")
-                .found(list.join(", "))
-                .action("name one with --dataset"),
+        return Err(plain::ambiguous(
+            root.fault(),
+            "one series of images",
+            entries.iter().map(plain::listed),
         ));
     }
     entries.pop().ok_or_else(|| plain::nothing(root))

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::hdf5_frames::{rank, tuple};
+use super::hdf5_frames::rank;
 use super::hyperspy::{self, MICROSCOPE};
 use super::keys::Keys;
+use super::plain;
 use super::zarr_store::Store;
 use super::{Format, Found};
 use crate::IoError;
@@ -128,15 +129,12 @@ fn choose(store: &Store<'_>, options: &OpenOptions) -> Result<Description, IoErr
         let mut fitting: Vec<Description> =
             arrays.extract_if(.., |a| rank(&a.shape) == axes).collect();
         if fitting.len() > 1 {
-            let list: Vec<String> = fitting
-                .iter()
-                .map(|a| format!("/{} {}", a.path, tuple(&a.shape)))
-                .collect();
-            return Err(IoError::AmbiguousDataset(
-                fault()
-                    .expected(format!("one array of {axes} axes"))
-                    .found(list.join(", "))
-                    .action("name one with --dataset"),
+            return Err(plain::ambiguous(
+                fault(),
+                format!("one array of {axes} axes"),
+                fitting
+                    .iter()
+                    .map(|a| (format!("/{}", a.path), a.shape.clone())),
             ));
         }
         if let Some(one) = fitting.pop() {

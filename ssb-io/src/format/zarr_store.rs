@@ -110,17 +110,7 @@ impl Store<'_> {
                 let Some(member) = members.and_then(|m| m.get(key)) else {
                     return Ok(None);
                 };
-                let range = member.range(file.path(), key)?;
-                if range.end > file.len() {
-                    return Err(IoError::Truncated(
-                        Fault::of(file.path())
-                            .object(key)
-                            .expected(format!("{} bytes", range.end))
-                            .found(format!("{} bytes", file.len()))
-                            .action("copy the file again"),
-                    ));
-                }
-                Ok(Some(range))
+                member.range(file, key).map(Some)
             }
             Self::Folder(root) => match std::fs::metadata(root.join(key)) {
                 Ok(about) => Ok(Some(0..about.len())),

@@ -86,33 +86,43 @@ impl Member {
     /// Where the bytes are.
     ///
     /// # Errors
-    /// [`IoError::UnsupportedLayout`] for a compressed member.
-    pub(super) fn range(&self, path: &Path, name: &str) -> Result<Range<u64>, IoError> {
-        if self.stored {
-            return Ok(self.start..self.start.saturating_add(self.bytes));
+    /// [`IoError::UnsupportedLayout`] for a compressed member, [`IoError::Truncated`] for a file that ends too
+    /// early.
+    pub(super) fn range(&self, file: &PositionedFile, name: &str) -> Result<Range<u64>, IoError> {
+        let fault = || Fault::of(file.path()).object(name);
+        if !self.stored {
+            return Err(IoError::UnsupportedLayout(
+                fault()
+                    .expected("members that the zip file stores as they are")
+                    .found("a member that the zip file compresses")
+                    .action("unpack the zip file, or pack it without compression (zip -0)"),
+            ));
         }
-        Err(IoError::UnsupportedLayout(
-            Fault::of(path)
-                .object(name)
-                .expected("members that the zip file stores as they are")
-                .found("a member that the zip file compresses")
-                .action("unpack the zip file, or pack it without compression (zip -0)"),
-        ))
+        let range = self.start..self.start.saturating_add(self.bytes);
+        if range.end > file.len() {
+            return Err(IoError::Truncated(
+                fault()
+                    .expected(format!("{} bytes", range.end))
+                    .found(format!("{} bytes", file.len()))
+                    .action("copy the file again"),
+            ));
+        }
+        Ok(range)
     }
 
     /// All bytes of a small member.
     ///
     /// # Errors
-    /// As [`Member::range`], and a file that ends too early.
+    /// As [`Member::range`], and [`IoError::BadHeader`] for a member that is too large for a text.
     pub(super) fn read(&self, file: &PositionedFile, name: &str) -> Result<Vec<u8>, IoError> {
-        let range = self.range(file.path(), name)?;
-        if range.end > file.len() || self.bytes > MAX_TEXT {
-            return Err(IoError::Truncated(
+        let range = self.range(file, name)?;
+        if self.bytes > MAX_TEXT {
+            return Err(IoError::BadHeader(
                 Fault::of(file.path())
                     .object(name)
-                    .expected(format!("{} bytes", self.bytes))
-                    .found(format!("a file of {} bytes", file.len()))
-                    .action("copy the file again"),
+                    .expected(format!("a text of at most {MAX_TEXT} bytes"))
+                    .found(format!("{} bytes", self.bytes))
+                    .action("check that this is the right file"),
             ));
         }
         let mut out = vec![0; self.bytes as usize];

@@ -56,19 +56,14 @@ pub(super) fn phase_list(geometry: &Geometry, scan: Scan, candidate: &Candidate)
     list[0] = (0.5 * geometry.wavelength_a * half_depth_a) as f32;
     list[1] = (tilt_rad[0] * half_depth_a) as f32;
     list[2] = (tilt_rad[1] * half_depth_a) as f32;
-    let own = candidate
-        .aberrations
-        .values()
-        .iter()
-        .rev()
-        .take(OWN_TERMS)
-        .rev();
+    let values = candidate.aberrations.values();
+    let own = &values[values.len() - OWN_TERMS..];
     for (out, value) in list[4..].chunks_exact_mut(2).zip(own) {
         out[0] = (value.magnitude_a / geometry.wavelength_a) as f32;
         out[1] = value.angle_rad as f32;
     }
     let quadratic = quadratic_part(&candidate.aberrations);
-    let parts = Chi::new(&quadratic, geometry.wavelength_a).about([0.0, 0.0]);
+    let parts = Chi::new(&quadratic, geometry.wavelength_a).polynomial_about([0.0, 0.0]);
     let [even, _] = parts.coefficients();
     let (q_row, q_col) = (geometry.q_row_per_a(), geometry.q_col_per_a());
     list.extend(q_row.iter().map(|q| whole_turns_out(-even[2][0] * q * q)));
@@ -94,14 +89,14 @@ pub(super) fn wave_list(geometry: &Geometry, frame: &Frame, candidate: &Candidat
         &quadratic_part(&candidate.aberrations),
         geometry.wavelength_a,
     );
-    let base = quadratic.about([0.0, 0.0]);
+    let base = quadratic.polynomial_about([0.0, 0.0]);
     let spacing = spacing_per_a(geometry);
     let polynomial = !chi.is_quadratic();
     let mut list = vec![0.0; WAVE_FLOATS * frame.k_per_a.len()];
     list.par_chunks_mut(WAVE_FLOATS)
         .zip(&frame.k_per_a)
         .for_each(|(out, k)| {
-            let parts = chi.about(*k);
+            let parts = chi.polynomial_about(*k);
             let [even, odd] = parts.coefficients();
             let [row, col] = [split(odd[1][0] * spacing[0]), split(odd[0][1] * spacing[1])];
             out[..4].copy_from_slice(&[row[0], row[1], col[0], col[1]]);

@@ -17,8 +17,7 @@ pub(crate) mod rows;
 pub(crate) mod stepwise;
 pub(crate) mod tables;
 #[cfg(test)]
-#[path = "trig/tests.rs"]
-mod trig_tests;
+mod tests;
 
 use cubecl::prelude::*;
 

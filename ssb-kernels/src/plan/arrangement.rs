@@ -206,9 +206,10 @@ impl Arrangement {
         let points = scan.points() as u64;
         let packs = stored.div_ceil(pack);
         let sets = sets(packs, 4 * points * most * slots[1] as u64);
-        // Squares of many packs in one float32 value would round the loss by up to 1e-7.
+        // Squares of many packs in one float32 value would round the loss by up to 1e-7, where there are few
+        // values for it to average out; the host reads them all after every evaluation.
         let square_set_bytes = 4 * most * (slots[1] * row_tiles) as u64;
-        let square_sets = packs.clamp(1, ((4 << 20) / square_set_bytes).max(1) as usize);
+        let square_sets = packs.clamp(1, ((512 << 10) / square_set_bytes).max(1) as usize);
         let sums = 4 * points * most * ((sets * slots[1]) as u64 + 1)
             + square_set_bytes * square_sets as u64
             + 12 * slots[2] as u64 * scan.plane() as u64

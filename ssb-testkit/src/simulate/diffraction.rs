@@ -194,7 +194,7 @@ impl Diffraction {
             low.max(-(n / 2))..=high.min((n - 1) / 2)
         });
         let depth_turns = 0.5 * optics.wavelength_a * depth_a;
-        let (about, own) = (optics.chi.about(k), optics.chi.own());
+        let (about, own) = (optics.chi.polynomial_about(k), optics.chi.own());
         let mut bound = 0.0;
         for g_row in rows {
             let row_per_a = g_row as f64 / optics.field_a[0];

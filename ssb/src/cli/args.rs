@@ -37,7 +37,7 @@ pub enum Verb {
     Export(ExportArgs),
     /// Write a report of a result (not yet)
     Report(LaterArgs),
-    /// Write the bright-field columns to a file that opens in a fraction of the time
+    /// Write the bright-field columns, lossless, to a file of their own
     Convert(Box<ConvertArgs>),
     /// Live steering in the browser (not yet)
     View(LaterArgs),

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use serde_json::json;
 use ssb_core::{
-    Angle, Backend, Candidate, Control, Evaluator, EvaluatorInfo, Geometry, Length, Plan,
-    PrepareOptions, Problem, Selection, TERMS,
+    Backend, Candidate, Control, Evaluator, EvaluatorInfo, Geometry, Plan, PrepareOptions, Problem,
+    Selection,
 };
 use ssb_testkit::synthetic::benchmark_problem;
+use ssb_testkit::timed::{commit, every_term, low_order, thick};
 
 use super::Ending;
 use super::args::BenchArgs;
@@ -83,11 +84,7 @@ const CATALOGUE: &[Benchmark] = &[
     Benchmark {
         name: "thick loss",
         batch: 1,
-        candidate: |geometry, c10_nm| Candidate {
-            tilt_mrad: [3.0, -5.0],
-            depth_spread_nm: 12.0,
-            ..low_order(geometry, c10_nm)
-        },
+        candidate: thick,
         run: losses,
         bytes: |plan| loss_bytes(plan, 1),
     },
@@ -111,39 +108,6 @@ fn losses(
 /// One read of G, and an intermediate for each candidate.
 fn loss_bytes(plan: &Plan, candidates: u64) -> u64 {
     plan.object_bytes + candidates * plan.loss_bytes.saturating_sub(plan.object_bytes)
-}
-
-fn low_order(_: &Geometry, c10_nm: f64) -> Candidate {
-    let mut candidate = Candidate::default();
-    candidate.aberrations = candidate
-        .aberrations
-        .with(0, Length::from_nm(c10_nm), Angle::default())
-        .with(1, Length::from_nm(3.0), Angle::from_rad(0.25));
-    candidate
-}
-
-/// Every further term worth a quarter of a radian at the edge of the aperture.
-fn every_term(geometry: &Geometry, c10_nm: f64) -> Candidate {
-    let mut candidate = low_order(geometry, c10_nm);
-    for (index, term) in TERMS.iter().enumerate().skip(2) {
-        let magnitude_a = term.magnitude_a(0.25, geometry.semiangle_rad, geometry.wavelength_a);
-        let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { 0.2 });
-        candidate.aberrations =
-            candidate
-                .aberrations
-                .with(index, Length::from_a(magnitude_a), angle);
-    }
-    candidate
-}
-
-/// The commit of the working tree that the program runs in, where git knows it.
-fn commit() -> Option<String> {
-    let output = std::process::Command::new("git")
-        .args(["rev-parse", "--short=12", "HEAD"])
-        .output()
-        .ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
 }
 
 /// The processor's name, where the system tells it.

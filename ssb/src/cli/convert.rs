@@ -1,12 +1,13 @@
-//! `ssb convert`: the bright-field columns of a scan in a file that opens in a fraction of the time.
+//! `ssb convert`: the bright-field columns of a scan in a file of their own.
 
 use serde_json::json;
+use ssb_core::merge_hints;
 use ssb_io::write::{BfColumns, write_columns};
 
 use super::args::ConvertArgs;
 use super::console::Console;
 use super::{Ending, opening, writing};
-use crate::{Counts, Error, merged_hints};
+use crate::{Counts, Error};
 
 pub fn run(a: &ConvertArgs, console: &Console) -> Result<Ending, Error> {
     let source = opening::source(&a.data)?;
@@ -27,7 +28,7 @@ pub fn run(a: &ConvertArgs, console: &Console) -> Result<Ending, Error> {
     let options = opening::acquisition_options(&a.data, a.threads, a.max_memory);
     let tell = |plan: &ssb_io::LoadPlan| console.note(&format!("plan: {plan}"));
     let counts = Counts::gather(&source, &options, console.control(), &tell)?;
-    let (calibration, notes) = merged_hints(&options.calibration, source.calibration());
+    let (calibration, notes) = merge_hints(&options.calibration, source.calibration());
     let mut warnings = source.warnings().to_vec();
     warnings.extend(counts.warnings.iter().cloned());
     warnings.extend(notes);

@@ -1,13 +1,14 @@
 //! What is recorded: scans, topologies and models for every target.
 
-use ssb_core::{Angle, Candidate, Control, Length, Limits, PrepareOptions, TERMS};
+use ssb_core::{Control, Limits, PrepareOptions};
 use ssb_kernels::device::{Connected, Faults, profiles};
 use ssb_kernels::text::{CudaText, MetalText, RecordedKernel, Runtime, Target, TextDevice, record};
+use ssb_testkit::candidates::of_every_model;
 use ssb_testkit::synthetic::{PROBLEMS, benchmark_problem};
 
 /// Kernels that hold a transform and the work fused with it; on sm_90 these must not spill registers at the sizes of
-/// [`UNSPILLED`]. (Convolutions of long lines may, and on sm_120 the on-chip kernel spills 12 and 32 bytes in two of its
-/// four models: the report shows it.)
+/// [`UNSPILLED`]. (Convolutions of long lines may, and on sm_120 the on-chip kernel spills a few bytes in three of its four
+/// models: the report shows it.)
 const FUSED: [&str; 3] = ["correct_columns", "row_moments", "plane_moments"];
 
 /// Scan axes at which no fused kernel spills.
@@ -109,10 +110,11 @@ fn on<R: Runtime<Device = TextDevice>>(
         ..PrepareOptions::default()
     };
     let control = Control::default();
+    let candidates = of_every_model(problem.geometry());
     let client = recorder.client().clone();
     let mut evaluator = ssb_kernels::prepare(client, connected, problem, &options, &control)
         .map_err(|e| format!("{name} for {}: {e}", target.name()))?;
-    for candidate in models() {
+    for candidate in candidates {
         // Nothing runs, so the self-test fails after it has launched every kernel of the model.
         let failures = [
             evaluator
@@ -136,23 +138,4 @@ fn on<R: Runtime<Device = TextDevice>>(
             && FUSED.iter().any(|fused| kernel.kernel.contains(fused));
     }
     Ok(kernels)
-}
-
-/// One candidate of every model: thin and thick, C10 and C12 or every term.
-fn models() -> Vec<Candidate> {
-    let mut few = Candidate::default();
-    let mut all = Candidate::default();
-    for index in 0..TERMS.len() {
-        let (length, angle) = (Length::from_nm(10.0), Angle::default());
-        all.aberrations = all.aberrations.with(index, length, angle);
-        if index < 2 {
-            few.aberrations = few.aberrations.with(index, length, angle);
-        }
-    }
-    let thick = |thin: &Candidate| Candidate {
-        depth_spread_nm: 10.0,
-        tilt_mrad: [2.0, 3.0],
-        ..thin.clone()
-    };
-    vec![thick(&few), thick(&all), few, all]
 }

@@ -1,4 +1,4 @@
-//! The candidates that are timed.
+//! What benchmarks share: the candidates that are timed, and the commit that goes with a time.
 
 use ssb_core::{Angle, Candidate, Geometry, Length, TERMS};
 
@@ -23,14 +23,12 @@ pub fn thick(geometry: &Geometry, c10_nm: f64) -> Candidate {
     }
 }
 
-/// All 14 terms, those beyond C12 worth a quarter of a radian each at the edge of the aperture.
+/// Every term, those beyond C12 worth a quarter of a radian each at the edge of the aperture.
 #[must_use]
 pub fn every_term(geometry: &Geometry, c10_nm: f64) -> Candidate {
     let mut candidate = low_order(geometry, c10_nm);
     for (index, term) in TERMS.iter().enumerate().skip(2) {
-        let order = term.n + 1;
-        let magnitude_a = 0.25 * geometry.wavelength_a * f64::from(order)
-            / (std::f64::consts::TAU * geometry.semiangle_rad.powi(order as i32));
+        let magnitude_a = term.magnitude_a(0.25, geometry.semiangle_rad, geometry.wavelength_a);
         let angle = Angle::from_rad(if term.m == 0 { 0.0 } else { 0.2 });
         candidate.aberrations =
             candidate
@@ -38,4 +36,15 @@ pub fn every_term(geometry: &Geometry, c10_nm: f64) -> Candidate {
                 .with(index, Length::from_a(magnitude_a), angle);
     }
     candidate
+}
+
+/// The commit of the working tree that the program runs in, where git knows it.
+#[must_use]
+pub fn commit() -> Option<String> {
+    let output = std::process::Command::new("git")
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
 }

@@ -56,7 +56,7 @@ pub struct Acquisition {
     pub record: SourceRecord,
     /// Sentences for people.
     pub warnings: Vec<String>,
-    evidence: Evidence,
+    pub(crate) evidence: Evidence,
 }
 
 /// What the disk's size says about the calibration.

@@ -21,6 +21,8 @@ mod record;
 mod result_figure;
 mod session;
 mod source;
+#[cfg(feature = "view")]
+mod view;
 
 pub use acquisition::{Acquisition, AcquisitionOptions, HotPixels};
 pub use backends::REGISTRY;

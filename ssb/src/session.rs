@@ -154,7 +154,7 @@ impl Session {
         })
     }
 
-    fn evaluator(&self) -> Result<MutexGuard<'_, Box<dyn Evaluator>>, Error> {
+    pub(crate) fn evaluator(&self) -> Result<MutexGuard<'_, Box<dyn Evaluator>>, Error> {
         self.evaluator
             .lock()
             .map_err(|_| ssb_core::Error::Internal("an earlier evaluation panicked".into()).into())
@@ -261,23 +261,32 @@ impl Session {
     /// Options that contradict each other, a fault of the backend, cancelled before the first
     /// trial ended, or no candidate that carries information.
     pub fn fit(&self, options: &FitOptions) -> Result<Fit, Error> {
-        let semiangle_rad = self.facts.geometry.semiangle_rad;
         let mut evaluator = self.evaluator()?;
-        let mut fit = fit::search(&mut **evaluator, semiangle_rad, options, &self.control)?;
-        drop(evaluator);
+        self.fit_on(&mut **evaluator, options, &self.control)
+    }
+
+    /// [`Session::fit`] on an evaluator that may stand between the search and the session's own.
+    pub(crate) fn fit_on(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        options: &FitOptions,
+        control: &Control,
+    ) -> Result<Fit, Error> {
+        let semiangle_rad = self.facts.geometry.semiangle_rad;
+        let mut fit = fit::search(evaluator, semiangle_rad, options, control)?;
         fit.warnings.extend(self.doubts(&fit.best.aberrations));
         if fit.cancelled {
             return Ok(fit);
         }
-        match self.agreements(std::slice::from_ref(&fit.best)) {
+        match evaluator.agreements(std::slice::from_ref(&fit.best), control) {
             Ok(values) => fit.agreement = values.first().copied(),
-            Err(Error::Core(e @ ssb_core::Error::BadEvidence { .. })) => {
+            Err(e @ ssb_core::Error::BadEvidence { .. }) => {
                 fit.warnings.push(format!("agreement: not available: {e}"));
             }
-            Err(e) => return Err(e),
+            Err(e) => return Err(e.into()),
         }
         if options.check_rotation {
-            let object = self.object(&fit.best, 1)?;
+            let object = evaluator.object(&fit.best, 1, control)?;
             let sign = column_sign(object.mapv(Complex64::arg).view());
             match sign.state {
                 ColumnState::Positive => {}

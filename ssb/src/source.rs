@@ -4,6 +4,8 @@ use std::ops::Deref;
 use std::path::Path;
 
 use serde_json::{Value, json};
+#[cfg(feature = "view")]
+use ssb_io::ScanOrder;
 use ssb_io::{MaskChoice, OpenOptions};
 
 use crate::Error;
@@ -59,5 +61,34 @@ impl Source {
                 MaskChoice::File(path) => Value::from(path.display().to_string()),
             },
         })
+    }
+
+    /// The options of a record; what it does not say stays at its default.
+    #[cfg(feature = "view")]
+    pub(crate) fn recorded_options(record: &Value) -> OpenOptions {
+        let (text, flag) = (
+            |key: &str| record[key].as_str().map(str::to_owned),
+            |key: &str| record[key].as_bool().unwrap_or_default(),
+        );
+        let count = |key: &str| record[key].as_u64().unwrap_or_default() as usize;
+        OpenOptions {
+            dataset: text("dataset"),
+            scan_shape: serde_json::from_value(record["scan_shape"].clone()).unwrap_or_default(),
+            skip_frames: count("skip_frames"),
+            flyback_cols: count("flyback_cols"),
+            scan_order: match record["scan_order"].as_str() {
+                Some("serpentine") => ScanOrder::Serpentine,
+                _ => ScanOrder::Raster,
+            },
+            complete_rows_only: flag("complete_rows_only"),
+            transpose: flag("transpose"),
+            flip_rows: flag("flip_rows"),
+            flip_cols: flag("flip_cols"),
+            mask: match text("mask").as_deref() {
+                None | Some("file") => MaskChoice::FromFile,
+                Some("none") => MaskChoice::None,
+                Some(path) => MaskChoice::File(path.into()),
+            },
+        }
     }
 }

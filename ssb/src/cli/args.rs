@@ -39,8 +39,9 @@ pub enum Verb {
     Report(LaterArgs),
     /// Write the bright-field columns, lossless, to a file of their own
     Convert(Box<ConvertArgs>),
-    /// Live steering in the browser (not yet)
-    View(LaterArgs),
+    /// Live steering in the browser: aberrations, rotation, tilt, while the picture follows
+    #[cfg(feature = "view")]
+    View(Box<ViewArgs>),
     /// A series of acquisitions (not yet)
     Series(LaterArgs),
     /// The conformance suite on this machine, one line a check
@@ -225,6 +226,28 @@ pub struct ShowArgs {
     /// Draw the mean pattern in log10
     #[arg(long)]
     pub log_pattern: bool,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[cfg(feature = "view")]
+#[derive(Debug, Args)]
+pub struct ViewArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub known: AberrationArgs,
+    /// Port of the loopback interface; 0 is any free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
+    /// Print the address only, open no browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Folder that the page saves results in [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub save_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub backend: BackendArgs,
     #[command(flatten)]
     pub talk: TalkArgs,
 }

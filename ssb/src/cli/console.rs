@@ -124,6 +124,16 @@ impl Console {
         }
     }
 
+    /// Where a server can be reached, before it serves: for people also when they asked for quiet.
+    #[cfg(feature = "view")]
+    pub fn address(&self, document: &Value, text: &str) {
+        self.end();
+        if self.json {
+            print_json(document);
+        }
+        self.line(text);
+    }
+
     fn out(&self, line: &dyn std::fmt::Display) {
         let write = || {
             let _ = writeln!(std::io::stdout().lock(), "{line}");

@@ -20,6 +20,8 @@ mod simulate;
 mod tiff;
 mod trace;
 mod values;
+#[cfg(feature = "view")]
+mod view;
 mod writing;
 
 use std::process::ExitCode;
@@ -77,7 +79,8 @@ pub fn run() -> ExitCode {
         Verb::Export(a) => talking(&a.talk, |c| export::run(a, c)),
         Verb::Report(a) => later("report", a),
         Verb::Convert(a) => talking(&a.talk, |c| convert::run(a, c)),
-        Verb::View(a) => later("view", a),
+        #[cfg(feature = "view")]
+        Verb::View(a) => talking(&a.talk, |c| view::run(a, c)),
         Verb::Series(a) => later("series", a),
         Verb::Parity(a) => talking(&a.talk, |c| parity::run(a, c)),
         Verb::Bench(a) => talking(&a.talk, |c| bench::run(a, c)),

@@ -50,6 +50,23 @@ impl ColourMap {
     }
 }
 
+/// Every map with its name, as 256 colours of six hexadecimal digits each.
+#[cfg(feature = "view")]
+pub(crate) fn tables() -> [(&'static str, String); 3] {
+    let maps = [
+        ("gray", ColourMap::Gray),
+        ("viridis", ColourMap::Viridis),
+        ("inferno", ColourMap::Inferno),
+    ];
+    maps.map(|(name, map)| {
+        let colours = (0..256).map(|i| {
+            let [r, g, b] = map.colour(i as f32 / 255.0);
+            format!("{r:02x}{g:02x}{b:02x}")
+        });
+        (name, colours.collect())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

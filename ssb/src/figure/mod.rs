@@ -70,6 +70,9 @@ mod scatter;
 mod spectrum;
 mod table;
 
+#[cfg(feature = "view")]
+pub(crate) use colour_map::tables as colour_tables;
+
 pub use canvas::RgbImage;
 pub use compose::{Panel, render_figure, render_panel};
 pub use data::{

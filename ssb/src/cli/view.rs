@@ -76,7 +76,11 @@ fn result(a: &ViewArgs, result: ResultFile, given: Candidate) -> Result<Opened, 
         options.hot_pixels = HotPixels::Exclude;
     }
     let best = result.outcome.best;
-    let candidate = if given == Candidate::default() { best.clone() } else { given };
+    let candidate = if given == Candidate::default() {
+        best.clone()
+    } else {
+        given
+    };
     Ok(Opened {
         source,
         options,
@@ -97,9 +101,9 @@ pub fn run(a: &ViewArgs, console: &Console) -> Result<Ending, Error> {
         Some(path) => path.clone(),
         None => PathBuf::from("."),
     };
-    let folder = folder.canonicalize().map_err(|e| {
-        Error::output(&folder, e, "give an existing folder with --save-dir")
-    })?;
+    let folder = folder
+        .canonicalize()
+        .map_err(|e| Error::output(&folder, e, "give an existing folder with --save-dir"))?;
     let listening = Listening::on(a.port)?;
     let opening_stage = console.stage("open");
     let is_result = ResultFile::read_provenance(&a.data.file).is_ok();
@@ -114,7 +118,11 @@ pub fn run(a: &ViewArgs, console: &Console) -> Result<Ending, Error> {
     for warning in &acquisition.warnings {
         console.warn(warning);
     }
-    if opened.expected_sha256.as_ref().is_some_and(|e| *e != acquisition.record.content_sha256) {
+    if opened
+        .expected_sha256
+        .as_ref()
+        .is_some_and(|e| *e != acquisition.record.content_sha256)
+    {
         let text = "the counts are not those that the result was made from (their hash differs)";
         console.warn(text);
         opened.beginning.warnings.insert(0, text.into());
@@ -155,7 +163,9 @@ pub fn run(a: &ViewArgs, console: &Console) -> Result<Ending, Error> {
     if !a.no_open
         && let Err(e) = open_browser(&address)
     {
-        console.warn(&format!("no browser could be opened ({e}); open the address yourself"));
+        console.warn(&format!(
+            "no browser could be opened ({e}); open the address yourself"
+        ));
     }
     let setup = Setup {
         source: opened.source,

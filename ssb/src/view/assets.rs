@@ -19,7 +19,11 @@ const ASSETS: &[Asset] = assets![
     ("main.js", "main.js", "text/javascript; charset=utf-8"),
     ("link.js", "link.js", "text/javascript; charset=utf-8"),
     ("picture.js", "picture.js", "text/javascript; charset=utf-8"),
-    ("controls.js", "controls.js", "text/javascript; charset=utf-8"),
+    (
+        "controls.js",
+        "controls.js",
+        "text/javascript; charset=utf-8"
+    ),
     ("panels.js", "panels.js", "text/javascript; charset=utf-8"),
     ("fit.js", "fit.js", "text/javascript; charset=utf-8"),
     ("keys.js", "keys.js", "text/javascript; charset=utf-8"),

@@ -163,13 +163,11 @@ impl Compute {
             })
         };
         let (source, place) = (&self.setup.source, &self.setup.place);
-        let prepared = self
-            .desk
-            .interruptible(Work::Gather, control, |control| {
-                let acquisition = Acquisition::gather(source, &options, control)?;
-                // Later evaluations have switches of their own.
-                Prepared::new(acquisition, place, control)
-            })?;
+        let prepared = self.desk.interruptible(Work::Gather, control, |control| {
+            let acquisition = Acquisition::gather(source, &options, control)?;
+            // Later evaluations have switches of their own.
+            Prepared::new(acquisition, place, control)
+        })?;
         self.setup.options = options;
         self.setup.beginning.of_result = false;
         self.prepared = prepared;
@@ -192,7 +190,9 @@ impl Compute {
                 drawing,
                 held: &held,
             };
-            self.prepared.session.fit_on(&mut watched, &options, control)
+            self.prepared
+                .session
+                .fit_on(&mut watched, &options, control)
         })?;
         held.complete(&mut fit);
         let seconds = since.elapsed().as_secs_f64();

@@ -106,7 +106,9 @@ impl Inner {
 
     fn waits(&self, stage: Option<Stage>) -> bool {
         let wishes = self.tabs.values().filter_map(|t| t.wish.as_ref());
-        wishes.into_iter().any(|w| stage.is_none_or(|s| w.stage == s))
+        wishes
+            .into_iter()
+            .any(|w| stage.is_none_or(|s| w.stage == s))
     }
 
     fn interrupt(&self, kinds: &[Work]) {
@@ -180,7 +182,9 @@ impl Desk {
         match &order {
             Order::Fit(_, control) => inner.fit = Some(control.clone()),
             Order::Disk { .. } => {
-                inner.orders.retain(|(_, o)| !matches!(o, Order::Disk { .. }));
+                inner
+                    .orders
+                    .retain(|(_, o)| !matches!(o, Order::Disk { .. }));
                 inner.interrupt(&[Work::Picture, Work::Gather]);
             }
             Order::Save(_) => {}
@@ -357,7 +361,11 @@ mod tests {
         assert_eq!(drawn(&desk), (b, 7, Stage::Preview));
         let mut old = task(a, 49, true);
         desk.advance(&old, None);
-        assert_eq!(drawn(&desk), (a, 50, Stage::Preview), "only its own wish ends");
+        assert_eq!(
+            drawn(&desk),
+            (a, 50, Stage::Preview),
+            "only its own wish ends"
+        );
         old.id = 50;
         desk.advance(&old, None);
         desk.advance(&task(b, 7, false), Some(Stage::Loss));
@@ -397,14 +405,21 @@ mod tests {
             Order::Fit(request, Control::default())
         };
         desk.order(tab, fit()).unwrap();
-        assert!(desk.order(tab, fit()).unwrap_err().contains("stop it first"));
+        assert!(
+            desk.order(tab, fit())
+                .unwrap_err()
+                .contains("stop it first")
+        );
         desk.cancel_fit();
         let Step::Carry(_, Order::Fit(_, control)) = desk.next() else {
             panic!("the fit comes next");
         };
         assert!(control.is_cancelled());
         desk.fit_ended();
-        let disk = |radius_px| Order::Disk { center_px: [1.0; 2], radius_px };
+        let disk = |radius_px| Order::Disk {
+            center_px: [1.0; 2],
+            radius_px,
+        };
         desk.order(tab, disk(1.0)).unwrap();
         desk.order(tab, disk(2.0)).unwrap();
         let Step::Carry(_, Order::Disk { radius_px, .. }) = desk.next() else {

@@ -56,7 +56,14 @@ impl Drawing<'_> {
         }
     }
 
-    fn send(&self, task: &Task, object: &Array2<Complex64>, on: &dyn Evaluator, all: usize, seconds: f64) {
+    fn send(
+        &self,
+        task: &Task,
+        object: &Array2<Complex64>,
+        on: &dyn Evaluator,
+        all: usize,
+        seconds: f64,
+    ) {
         let (planes, frequency_step) = planes(task, object, self.pixel_step_a);
         let header = json!({
             "kind": "image",
@@ -70,7 +77,11 @@ impl Drawing<'_> {
         self.desk.show(task, frame(header, &planes));
     }
 
-    fn preview(&mut self, task: &Task, evaluator: &mut dyn Evaluator) -> Result<Option<Stage>, Error> {
+    fn preview(
+        &mut self,
+        task: &Task,
+        evaluator: &mut dyn Evaluator,
+    ) -> Result<Option<Stage>, Error> {
         let closing: Control = self.desk.closing().clone();
         let since = Instant::now();
         let all = evaluator.info().bf_pixels;

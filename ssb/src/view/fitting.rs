@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 use ssb_core::ndarray::Array2;
 use ssb_core::num_complex::Complex64;
-use ssb_core::{
-    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, TERMS,
-};
+use ssb_core::{Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, TERMS};
 
 use super::desk::Work;
 use super::drawing::Drawing;
@@ -86,12 +84,12 @@ impl Watched<'_, '_> {
             }
             fit.check()?;
             let inner = &mut *self.inner;
-            let outcome = self
-                .drawing
-                .desk
-                .interruptible(Work::FitStep, Control::default(), |control| {
-                    work(inner, control)
-                });
+            let outcome =
+                self.drawing
+                    .desk
+                    .interruptible(Work::FitStep, Control::default(), |control| {
+                        work(inner, control)
+                    });
             match outcome {
                 Ok(done) => return Ok(done),
                 Err(e) if e.is_cancelled() => {}
@@ -107,7 +105,11 @@ impl Evaluator for Watched<'_, '_> {
         self.inner.info()
     }
 
-    fn evaluate(&mut self, list: &[Candidate], control: &Control) -> Result<Vec<Evaluation>, Error> {
+    fn evaluate(
+        &mut self,
+        list: &[Candidate],
+        control: &Control,
+    ) -> Result<Vec<Evaluation>, Error> {
         let list = self.held(list);
         let found = self.between(control, |inner, control| inner.evaluate(&list, control))?;
         for (c, e) in list.iter().zip(&found) {
@@ -121,7 +123,9 @@ impl Evaluator for Watched<'_, '_> {
 
     fn mean_phase(&mut self, candidate: &Candidate, control: &Control) -> Result<MeanPhase, Error> {
         let candidate = self.held.with(candidate);
-        self.between(control, |inner, control| inner.mean_phase(&candidate, control))
+        self.between(control, |inner, control| {
+            inner.mean_phase(&candidate, control)
+        })
     }
 
     fn object(
@@ -195,7 +199,11 @@ mod tests {
         )
         .unwrap();
         let request = FitRequest {
-            search: vec![Range { name: "C10".into(), low_nm: -20.0, high_nm: 20.0 }],
+            search: vec![Range {
+                name: "C10".into(),
+                low_nm: -20.0,
+                high_nm: 20.0,
+            }],
             trials: 30,
             seed: 5,
             candidate: candidate.clone(),
@@ -212,7 +220,11 @@ mod tests {
         let held = Held::of(&candidate).with(&Candidate::thin(candidate.aberrations.clone()));
         assert_eq!(held, candidate);
         let bad = FitRequest {
-            search: vec![Range { name: "C11".into(), low_nm: 0.0, high_nm: 1.0 }],
+            search: vec![Range {
+                name: "C11".into(),
+                low_nm: 0.0,
+                high_nm: 1.0,
+            }],
             ..request
         };
         assert!(options(&bad).unwrap_err().to_string().contains("C11"));

@@ -115,17 +115,41 @@ mod tests {
         assert_eq!(admit(&path, &[own], false), Ok("socket".into()));
         for (path, headers, socket, why) in [
             (&*path, vec![own], true, Refusal::Origin),
-            (&*path, vec![own, ("origin", "http://evil.example")], false, Refusal::Origin),
+            (
+                &*path,
+                vec![own, ("origin", "http://evil.example")],
+                false,
+                Refusal::Origin,
+            ),
             (&*path, vec![own, ("origin", "null")], true, Refusal::Origin),
-            (&*path, vec![own, ("origin", "https://127.0.0.1:4000")], true, Refusal::Origin),
-            (&*path, vec![("host", "evil.example:4000"), ours], true, Refusal::Host),
-            (&*path, vec![("host", "127.0.0.1:4001")], false, Refusal::Host),
+            (
+                &*path,
+                vec![own, ("origin", "https://127.0.0.1:4000")],
+                true,
+                Refusal::Origin,
+            ),
+            (
+                &*path,
+                vec![("host", "evil.example:4000"), ours],
+                true,
+                Refusal::Host,
+            ),
+            (
+                &*path,
+                vec![("host", "127.0.0.1:4001")],
+                false,
+                Refusal::Host,
+            ),
             (&*path, vec![], false, Refusal::Host),
             ("/", vec![own], false, Refusal::Token),
             ("/0123/socket", vec![own, ours], true, Refusal::Token),
             ("//", vec![own], false, Refusal::Token),
         ] {
-            assert_eq!(admit(path, &headers, socket), Err(why), "{path} {headers:?}");
+            assert_eq!(
+                admit(path, &headers, socket),
+                Err(why),
+                "{path} {headers:?}"
+            );
         }
     }
 

@@ -91,22 +91,37 @@ mod tests {
     fn messages_are_read_or_refused_in_words() {
         let text = r#"{"kind":"image","id":3,"candidate":{"C10_nm":5,"rotation_deg":-3},
             "dragging":true,"planes":["phase","mean_phase"]}"#;
-        let Ok(Request::Image { candidate, planes, .. }) = Request::read(text) else {
+        let Ok(Request::Image {
+            candidate, planes, ..
+        }) = Request::read(text)
+        else {
             panic!("{:?}", Request::read(text));
         };
         assert_eq!(candidate.rotation_deg, Some(-3.0));
         assert_eq!(planes, [Plane::Phase, Plane::MeanPhase]);
-        assert_eq!(Request::read(r#"{"kind":"cancel_fit"}"#), Ok(Request::CancelFit {}));
+        assert_eq!(
+            Request::read(r#"{"kind":"cancel_fit"}"#),
+            Ok(Request::CancelFit {})
+        );
         for (text, word) in [
             ("", "EOF"),
             ("[]", "understood"),
             (r#"{"kind":"format_disk"}"#, "format_disk"),
             (r#"{"kind":"disk","center_px":[1],"radius_px":2}"#, "length"),
-            (r#"{"kind":"save","name":"x","candidate":{"C11_nm":1},"upsample":1}"#, "C11"),
-            (r#"{"kind":"fit","candidate":{},"search":[],"trials":-1,"seed":1}"#, "trials"),
+            (
+                r#"{"kind":"save","name":"x","candidate":{"C11_nm":1},"upsample":1}"#,
+                "C11",
+            ),
+            (
+                r#"{"kind":"fit","candidate":{},"search":[],"trials":-1,"seed":1}"#,
+                "trials",
+            ),
         ] {
             let message = Request::read(text).unwrap_err();
-            assert!(message.contains(word) || message.contains("understood"), "{message}");
+            assert!(
+                message.contains(word) || message.contains("understood"),
+                "{message}"
+            );
         }
     }
 }

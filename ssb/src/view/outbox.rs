@@ -30,7 +30,11 @@ impl Outbox {
 
     fn put(&self, message: Message, replaceable: bool) {
         let mut waiting = self.waiting();
-        if let Some(last) = waiting.messages.back_mut().filter(|last| replaceable && last.1) {
+        if let Some(last) = waiting
+            .messages
+            .back_mut()
+            .filter(|last| replaceable && last.1)
+        {
             last.0 = message;
         } else if waiting.messages.len() < MOST_WAITING {
             waiting.messages.push_back((message, replaceable));

@@ -42,7 +42,9 @@ pub struct Place {
 /// The same data with only some pixels of the disk, evenly spread.
 fn thinned(all: &Acquisition, pixels: usize) -> Result<Acquisition, Error> {
     let (total, wanted) = (all.disk.pixels.len(), pixels.max(1));
-    let chosen: Vec<usize> = (0..wanted).map(|i| (2 * i + 1) * total / (2 * wanted)).collect();
+    let chosen: Vec<usize> = (0..wanted)
+        .map(|i| (2 * i + 1) * total / (2 * wanted))
+        .collect();
     let columns = match all.evidence.columns() {
         Columns::U8(a) => Columns::U8(a.select(Axis(0), &chosen)),
         Columns::U16(a) => Columns::U16(a.select(Axis(0), &chosen)),

@@ -53,7 +53,13 @@ impl Folder {
     /// A new file of the folder; an existing one is never replaced.
     fn new_file(&self, name: &str) -> Result<PathBuf, Error> {
         let name = name.trim();
-        let refuse = |problem: &str| Err(Error::request("file name", problem, "give a name such as scan_view.h5"));
+        let refuse = |problem: &str| {
+            Err(Error::request(
+                "file name",
+                problem,
+                "give a name such as scan_view.h5",
+            ))
+        };
         let plain = Path::new(name).file_name().is_some_and(|n| n == name);
         if !plain || name.contains(['/', '\\', '\0', ':']) || name.starts_with('.') {
             return refuse("it is not a plain name in the folder that results go to");
@@ -139,12 +145,17 @@ mod tests {
     #[test]
     fn only_new_plain_names_are_taken() {
         let folder = tempfile::tempdir().unwrap();
-        let into = Folder { path: folder.path().to_owned() };
+        let into = Folder {
+            path: folder.path().to_owned(),
+        };
         let made = into.new_file(" scan view ").unwrap();
         assert_eq!(made, folder.path().join("scan view.h5"));
         std::fs::write(folder.path().join("taken.h5"), b"x").unwrap();
         let long = "x".repeat(300);
-        for name in ["", ".", "..", "../a", "/etc/a", "a/b", "a\\b", ".hidden", "c:x", "taken", "taken.h5", &long] {
+        for name in [
+            "", ".", "..", "../a", "/etc/a", "a/b", "a\\b", ".hidden", "c:x", "taken", "taken.h5",
+            &long,
+        ] {
             assert!(into.new_file(name).is_err(), "{name:?}");
         }
     }

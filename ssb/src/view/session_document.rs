@@ -129,7 +129,13 @@ mod tests {
 
     #[test]
     fn ranges_are_round() {
-        for (value, round) in [(0.9, 1.0), (1.0, 1.0), (1.1, 2.0), (43.0, 50.0), (5.1, 10.0)] {
+        for (value, round) in [
+            (0.9, 1.0),
+            (1.0, 1.0),
+            (1.1, 2.0),
+            (43.0, 50.0),
+            (5.1, 10.0),
+        ] {
             assert!((round_up(value) - round).abs() < 1e-9 * round, "{value}");
         }
     }

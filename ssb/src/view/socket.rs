@@ -111,7 +111,12 @@ impl Server {
             }
         };
         if head.method != "GET" {
-            return respond(&mut stream, "405 Method Not Allowed", &[("Allow", "GET")], b"");
+            return respond(
+                &mut stream,
+                "405 Method Not Allowed",
+                &[("Allow", "GET")],
+                b"",
+            );
         }
         if wants_socket && file == "socket" {
             return self.page(stream, &head, rest);
@@ -151,7 +156,8 @@ impl Server {
             stream,
             writing: Arc::clone(&writing),
         };
-        let reader = WebSocket::from_partially_read(half(stream), rest, Role::Server, Some(config()));
+        let reader =
+            WebSocket::from_partially_read(half(stream), rest, Role::Server, Some(config()));
         let writer = WebSocket::from_raw_socket(half(clone), Role::Server, Some(config()));
         let outbox = Arc::<Outbox>::default();
         let sender = {

@@ -99,9 +99,9 @@ export class Controls {
     const box = document.createElement("div");
     box.className = "slider";
     const id = `q-${q.key}`;
-    const tick = q.searchable ? `<span class="tick"><input type="checkbox" id="${id}-fit" aria-label="search ${q.term} in the fit"> fit</span>` : "";
+    const tick = q.searchable ? `<label class="tick" title="search ${q.term} in a fit"><input type="checkbox" id="${id}-fit"> fit</label>` : "";
     // Labels come from the program's own table of terms.
-    box.innerHTML = `<span><label for="${id}">${q.label}</label>${tick}</span>
+    box.innerHTML = `<span class="head"><label for="${id}" title="${q.plain}">${q.label}</label>${tick}</span>
       <input type="number" id="${id}" step="any" aria-label="${q.plain} in ${q.unit}"><span class="quiet">${q.unit}</span>
       <input type="range" id="${id}-slider" min="${q.low}" max="${q.high}" step="any" aria-label="${q.plain}, slider">`;
     const [number, slider] = [box.querySelector("input[type=number]"), box.querySelector("input[type=range]")];

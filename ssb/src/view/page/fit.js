@@ -12,7 +12,7 @@ function open(canvas) {
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.font = '10px system-ui, "DejaVu Sans", sans-serif';
-  return { context, width, height, box: { x: 34, y: 14, w: width - 42, h: height - 32 } };
+  return { context, width, height, box: { x: 42, y: 14, w: width - 48, h: height - 32 } };
 }
 
 export class FitPanel {

@@ -52,7 +52,7 @@ const app = {
     const [rows, cols] = session.scan_shape;
     by("data-line").textContent = `scan ${rows} × ${cols}, step ${session.scan_step_a.map((s) => significant(s, 3)).join(" × ")} Å · ${session.voltage_kv} kV, ${significant(session.semiangle_mrad, 4)} mrad · ${session.bf_pixels} BF pixels`;
     by("data-line").title = session.path;
-    const kind = session.software_adapter ? "<span class='software'>software adapter</span>" : session.backend === "cpu" || session.backend === "oracle" ? "processor" : "hardware";
+    const kind = session.software_adapter ? "<span class='software'>software adapter</span>" : session.backend === "cpu" || session.backend === "oracle" ? "host processor" : "hardware adapter";
     by("backend").innerHTML = `<b></b> <span></span> · ${kind}`;
     by("backend").querySelector("b").textContent = session.backend;
     by("backend").querySelector("span").textContent = session.device;

@@ -110,6 +110,7 @@ export class Panels {
     });
     this.canvas.setAttribute("aria-label", `${KINDS[kind].long}; arrow keys move the value cursor`);
     this.region = null;
+    document.getElementById("log-label").hidden = kind !== "pattern";
     this.draw();
   }
 
@@ -126,7 +127,10 @@ export class Panels {
       const percent = Math.round((100 * header.bf_used) / header.bf_pixels);
       this.labels[kind] = share ? `${header.bf_used} of ${header.bf_pixels} BF (${percent} %) while dragging` : `all ${header.bf_pixels} BF`;
     }
-    if (header.spectrum_step_per_a) this.spectrumStep = header.spectrum_step_per_a;
+    if (!header.spectrum_step_per_a) return;
+    this.spectrumStep = header.spectrum_step_per_a;
+    const { scan_step_a: step, semiangle_per_a: alpha } = this.session;
+    this.labels.spectrum += `, 2α/λ ${significant(2 * alpha, 3)} 1/Å${2 * alpha > 0.5 / Math.max(...step) ? " beyond Nyquist" : ""}`;
   }
 
   step(kind) {
@@ -194,7 +198,9 @@ export class Panels {
       for (const [m, dash, name] of [[2, [], "2α/λ"], [1, [7, 5], "α/λ"]]) {
         const [ry, rx] = this.step("spectrum").map((s, i) => ((m * this.session.semiangle_per_a) / s) * pixel[i]);
         ring(y, x, ry, rx, dash, "#3ddbd9");
-        text(context, name, Math.min(x + 0.72 * rx, place.x + place.w - 34), Math.max(y - 0.72 * ry, place.y + 30), slot.caption ? 10 : 12, "left");
+        // A ring that leaves the picture before its name stays without one.
+        const [tx, ty] = [x + 0.72 * rx, y - 0.72 * ry];
+        if (tx < place.x + place.w - 20 && ty > place.y + 14) text(context, name, tx, ty, slot.caption ? 10 : 12, "left");
       }
     } else if (slot === this.pictures[0] && this.region) {
       const [r0, c0, r1, c1] = this.region;

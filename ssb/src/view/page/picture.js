@@ -109,9 +109,10 @@ export class Picture {
       context.fillRect(x, place.y + (i / 64) * place.h, 14, place.h / 64 + 1);
     }
     const steps = 4;
+    const digits = Math.min(6, Math.max(0, Math.ceil(1.5 - Math.log10(b - a))));
     for (let i = 0; i <= steps; i += 1) {
       const y = place.y + (1 - i / steps) * place.h;
-      text(context, significant(a + (i / steps) * (b - a), 2), x + 18, Math.min(Math.max(y + 4, place.y + 10), place.y + place.h - 1), 11, "left");
+      text(context, (a + (i / steps) * (b - a)).toFixed(digits), x + 18, Math.min(Math.max(y + 4, place.y + 10), place.y + place.h - 1), 11, "left");
     }
     context.save();
     context.translate(x + 55, place.y + place.h * 0.375);

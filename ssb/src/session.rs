@@ -261,9 +261,13 @@ impl Session {
     /// Options that contradict each other, a fault of the backend, cancelled before the first
     /// trial ended, or no candidate that carries information.
     pub fn fit(&self, options: &FitOptions) -> Result<Fit, Error> {
-        let semiangle_rad = self.facts.geometry.semiangle_rad;
         let mut evaluator = self.evaluator()?;
-        let mut fit = fit::search(&mut **evaluator, semiangle_rad, options, &self.control)?;
+        let mut fit = fit::search(
+            &mut **evaluator,
+            &self.facts.geometry,
+            options,
+            &self.control,
+        )?;
         drop(evaluator);
         fit.warnings.extend(self.doubts(&fit.best.aberrations));
         if fit.cancelled {
@@ -301,14 +305,15 @@ impl Session {
         let g = &self.facts.geometry;
         let size_a = aberrations.get(0).magnitude_a.abs() + aberrations.get(1).magnitude_a.abs();
         let mut doubts = Vec::new();
-        // A pixel of `dalpha` washes out detail finer than 1 / (2 C dalpha), here 2 Å.
-        let washed_out_a = 1.0 / g.det_step_rad[0].max(g.det_step_rad[1]);
-        let field_a = (g.scan_shape[0] as f64 * g.scan_step_a[0])
-            .min(g.scan_shape[1] as f64 * g.scan_step_a[1]);
-        let fills_field_a = field_a / (2.0 * g.semiangle_rad);
         for (limit_a, why) in [
-            (washed_out_a, "a detector pixel washes out detail of 2 Å"),
-            (fills_field_a, "the probe is wider than the field of view"),
+            (
+                fit::washed_out_a(g),
+                "a detector pixel washes out detail of 2 Å",
+            ),
+            (
+                2.0 * fit::half_field_a(g),
+                "the probe is wider than the field of view",
+            ),
         ] {
             if size_a > limit_a {
                 doubts.push(format!(

@@ -171,7 +171,7 @@ pub struct FitArgs {
     pub data: DataArgs,
     #[command(flatten)]
     pub result: ResultArgs,
-    /// tpe, random, grid (guided: not yet)
+    /// guided, tpe, random, grid
     #[arg(long, default_value = "tpe", value_name = "METHOD")]
     pub method: String,
     /// Trials of the search, the start included

@@ -7,7 +7,7 @@ use super::args::FitArgs;
 use super::console::{Console, peak_rss_bytes};
 use super::{Ending, opening, reusing};
 use crate::record::{document, expected_provenance, in_words};
-use crate::{Error, FitOptions, REGISTRY, Refine, SearchRange, Setting};
+use crate::{Error, FitOptions, Quantity, REGISTRY, Refine, SearchRange, Setting};
 
 fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
     list.iter().map(|s| s.parse()).collect()
@@ -15,12 +15,6 @@ fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
 
 /// What the arguments ask for.
 pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
-    if a.tilt || a.known.tilt_mrad.is_some() || a.known.depth_spread_nm.is_some() {
-        return Err(Error::not_yet(
-            "a fit with specimen tilt",
-            "drop --tilt, --tilt-mrad and --depth-spread-nm, or score tilts with `ssb eval`",
-        ));
-    }
     if a.resume {
         return Err(Error::not_yet("`--resume`", "run the fit again without it"));
     }
@@ -38,6 +32,17 @@ pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
     let mut start = settings(&a.start)?;
     // Known aberrations are where the search starts; those it does not move stay there.
     start.extend(settings(&a.known.aberrations)?);
+    if let Some(tilt_mrad) = a.known.tilt_mrad {
+        let quantities = [Quantity::TiltRow, Quantity::TiltCol];
+        start.extend(
+            (quantities.into_iter().zip(tilt_mrad))
+                .map(|(quantity, value)| Setting { quantity, value }),
+        );
+    }
+    start.extend(a.known.depth_spread_nm.map(|value| Setting {
+        quantity: Quantity::DepthSpread,
+        value,
+    }));
     Ok(FitOptions {
         method: a.method.clone(),
         trials: a.trials,
@@ -45,6 +50,7 @@ pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
         search: search?,
         start,
         fix: settings(&a.fix)?,
+        tilt: a.tilt,
         refine,
         check_rotation: a.check_rotation == "on",
     })
@@ -65,6 +71,7 @@ fn request(a: &FitArgs, options: &FitOptions, backend: &str) -> Value {
         "search": options.search,
         "start": list(&options.start),
         "fix": list(&options.fix),
+        "tilt": options.tilt,
         "refine": options.refine,
         "check_rotation": options.check_rotation,
         "backend": backend,

@@ -152,6 +152,7 @@ impl Session {
                 "start": fit.start,
                 "search": ranges(&fit.search),
                 "column_sign": fit.column_sign,
+                "branches": fit.branches,
                 "uncertainty": deviations(fit),
                 "agreement_best": fit.agreement_best,
                 "evaluations": fit.evaluations,

@@ -4,17 +4,14 @@ use std::borrow::Borrow;
 use std::sync::{Mutex, MutexGuard};
 
 use ssb_core::ndarray::Array2;
-use ssb_core::num_complex::Complex64;
+use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{
-    Aberrations, Backend, BfDisk, Calibration, CalibrationHints, Candidate, Control, Evaluation,
-    Evaluator, EvaluatorInfo, Geometry, MeanPhase, PrepareOptions, SourceRecord,
+    Aberrations, Backend, BandPoint, BfDisk, Calibration, CalibrationHints, Candidate, Control,
+    Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase, PrepareOptions, SourceRecord,
 };
 
 use crate::acquisition::AcquisitionFacts;
-use crate::{
-    Acquisition, AcquisitionOptions, ColumnState, Error, Fit, FitOptions, REGISTRY, Source,
-    column_sign, fit,
-};
+use crate::{Acquisition, AcquisitionOptions, Error, Fit, FitOptions, REGISTRY, Source, fit};
 
 /// Options of [`Session::reconstruct`].
 #[derive(Debug, Clone, PartialEq)]
@@ -230,6 +227,14 @@ impl Session {
         Ok(self.evaluator()?.agreements(candidates, &self.control)?)
     }
 
+    /// The spectra `G_b(q)` of every BF pixel at chosen scan frequencies, in counts; shape (BF pixels, points).
+    ///
+    /// # Errors
+    /// As [`Evaluator::spectra`].
+    pub fn spectra(&self, points: &[BandPoint]) -> Result<Array2<Complex32>, Error> {
+        Ok(self.evaluator()?.spectra(points, &self.control)?)
+    }
+
     /// The mean phase of one candidate with its loss.
     ///
     /// # Errors
@@ -281,21 +286,7 @@ impl Session {
             Err(e) => return Err(e),
         }
         if options.check_rotation {
-            let object = self.object(&fit.best, 1)?;
-            let sign = column_sign(object.mapv(Complex64::arg).view());
-            match sign.state {
-                ColumnState::Positive => {}
-                ColumnState::Reversed => fit.warnings.push(format!(
-                    "column sign: atom columns are dark in phase (score {:.2}); the scan rotation \
-                     may be off by 180 degrees; nothing was flipped",
-                    sign.score
-                )),
-                ColumnState::Inconclusive => fit.warnings.push(format!(
-                    "column sign: inconclusive (score {:.2}); nothing was flipped",
-                    sign.score
-                )),
-            }
-            fit.column_sign = Some(sign);
+            self.decide_branch(&mut fit)?;
         }
         Ok(fit)
     }

@@ -43,11 +43,19 @@ pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
         quantity: Quantity::DepthSpread,
         value,
     }));
+    let search = search?;
+    if a.rotation_from_curl && search.iter().any(|r| r.quantity == Quantity::Rotation) {
+        return Err(Error::request(
+            "--rotation-from-curl",
+            "the rotation is searched over a given range already",
+            "drop one of the two",
+        ));
+    }
     Ok(FitOptions {
         method: a.method.clone(),
         trials: a.trials,
         seed: a.seed,
-        search: search?,
+        search,
         start,
         fix: settings(&a.fix)?,
         tilt: a.tilt,
@@ -72,6 +80,7 @@ fn request(a: &FitArgs, options: &FitOptions, backend: &str) -> Value {
         "start": list(&options.start),
         "fix": list(&options.fix),
         "tilt": options.tilt,
+        "rotation_from_curl": a.rotation_from_curl,
         "refine": options.refine,
         "check_rotation": options.check_rotation,
         "backend": backend,
@@ -94,6 +103,43 @@ fn text(document: &Value, words: &[String], output: &std::path::Path) -> String 
     }
     lines.push(format!("result: {}", output.display()));
     lines.join("\n")
+}
+
+/// Half the range in deg that the rotation is searched over around its estimate.
+const AROUND_CURL_DEG: f64 = 8.0;
+
+/// The options with the rotation searched around its estimate, where that is asked for.
+fn with_rotation(
+    a: &FitArgs,
+    mut options: FitOptions,
+    session: &crate::Session,
+    console: &Console,
+) -> Result<FitOptions, Error> {
+    if !a.rotation_from_curl {
+        return Ok(options);
+    }
+    let estimate = session.rotation_from_curl()?;
+    if !estimate.is_clear() {
+        return Err(Error::request(
+            "--rotation-from-curl",
+            format!(
+                "the curl of the centre of mass does not single out an angle (its least value is {:.2} of its largest)",
+                estimate.curl_ratio
+            ),
+            "give --rotation-deg, or search it with --search rotation=-90deg:90deg",
+        ));
+    }
+    let deg = estimate.rotation_deg;
+    console.note(&format!(
+        "rotation: {deg:.1} deg from the curl of the centre of mass (curl ratio {:.3}); 180 deg away is equally good",
+        estimate.curl_ratio
+    ));
+    options.search.push(SearchRange {
+        quantity: Quantity::Rotation,
+        low: deg - AROUND_CURL_DEG,
+        high: deg + AROUND_CURL_DEG,
+    });
+    Ok(options)
 }
 
 pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
@@ -122,6 +168,7 @@ pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
         let session = opening::session(acquisition, &a.backend, console)?;
         let prepare = preparing.end();
         let fitting = console.stage("fit");
+        let options = with_rotation(a, options, &session, console)?;
         let fit = session.fit(&options)?;
         let seconds = fitting.end();
         for warning in &fit.warnings {

@@ -160,6 +160,7 @@ impl<'a> ExactTrials<'a> {
             trials: self.trials,
             start: space.candidate(&space.start),
             search: space.ranges.clone(),
+            branches: Vec::new(),
             column_sign: None,
             warnings,
             cancelled,

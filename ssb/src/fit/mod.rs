@@ -3,6 +3,7 @@
 /// Name of the guided search.
 const GUIDED: &str = "guided";
 
+mod branch;
 mod chart;
 mod climb;
 mod exact;
@@ -15,6 +16,7 @@ mod search;
 mod search_space;
 mod tilt;
 
+pub use branch::Branch;
 pub(crate) use honest_limit::{half_field_a, washed_out_a};
 pub use options::{FitOptions, Refine};
 pub use outcome::{AgreementBest, Deviation, Fit, FitTrial};

@@ -51,7 +51,7 @@ pub struct FitOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         Self {
-            method: "tpe".into(),
+            method: super::GUIDED.into(),
             trials: 200,
             seed: 42,
             search: Vec::new(),

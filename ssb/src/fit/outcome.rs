@@ -3,7 +3,7 @@
 use serde::Serialize;
 use ssb_core::{Aberrations, Candidate, Evaluation};
 
-use super::{Quantity, SearchRange};
+use super::{Branch, Quantity, SearchRange};
 use crate::ColumnSign;
 
 /// One candidate of the search in the order asked.
@@ -82,6 +82,8 @@ pub struct Fit {
     pub start: Candidate,
     /// Ranges searched, in the order asked.
     pub search: Vec<SearchRange>,
+    /// The branches of the rotation that were computed, the one taken first; empty when not checked or cancelled.
+    pub branches: Vec<Branch>,
     /// Whether atom columns are bright in phase; absent when not checked or cancelled.
     pub column_sign: Option<ColumnSign>,
     /// Sentences for people.
@@ -91,6 +93,24 @@ pub struct Fit {
 }
 
 impl Fit {
+    /// Makes another branch of the rotation the result, and the last trial.
+    pub(super) fn take(&mut self, branch: &Branch) {
+        self.trials.push(FitTrial {
+            number: self.trials.len(),
+            method: "other-branch".into(),
+            loss: branch.loss,
+            agreement: None,
+            degenerate_fraction: self.degenerate_fraction,
+            eligible: true,
+            memo_of: None,
+            candidate: branch.candidate.clone(),
+        });
+        self.best = branch.candidate.clone();
+        self.aberrations = self.best.aberrations.clone();
+        self.loss = branch.loss;
+        self.column_sign = Some(branch.column_sign);
+    }
+
     /// The exact evaluation of the best candidate.
     #[must_use]
     pub fn evaluation(&self) -> Evaluation {

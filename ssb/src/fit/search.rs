@@ -239,6 +239,7 @@ pub(crate) fn search(
         trials,
         start: space.candidate(&space.start),
         search: space.ranges.clone(),
+        branches: Vec::new(),
         column_sign: None,
         warnings,
         cancelled,

@@ -418,6 +418,7 @@ fn finish(
         trials,
         start: space.candidate(&space.start),
         search: space.ranges.clone(),
+        branches: Vec::new(),
         column_sign: None,
         warnings: told.warnings,
         cancelled: told.cancelled,

@@ -14,6 +14,7 @@ mod backends;
 pub mod cli;
 mod column_sign;
 mod counts;
+mod curl;
 mod error;
 pub mod figure;
 mod fit;
@@ -28,9 +29,11 @@ pub use acquisition::{Acquisition, AcquisitionOptions, HotPixels};
 pub use backends::REGISTRY;
 pub use column_sign::{ColumnSign, ColumnState, column_sign};
 pub use counts::Counts;
+pub use curl::RotationEstimate;
 pub use error::Error;
 pub use fit::{
-    DEGENERATE_LIMIT, Fit, FitOptions, FitTrial, Quantity, Refine, SearchRange, Setting,
+    AgreementBest, Branch, DEGENERATE_LIMIT, Deviation, Fit, FitOptions, FitTrial, Quantity,
+    Refine, SearchRange, Setting,
 };
 pub use record::{Estimator, document, expected_provenance};
 pub use result_figure::figure_data;

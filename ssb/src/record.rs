@@ -53,6 +53,17 @@ fn ranges(search: &[SearchRange]) -> Value {
         .into()
 }
 
+/// One standard deviation of each searched quantity, by its key; null where there are none.
+fn deviations(fit: &Fit) -> Value {
+    if fit.deviations.is_empty() {
+        return Value::Null;
+    }
+    (fit.deviations.iter())
+        .map(|d| (d.quantity.key(), json!(d.sigma)))
+        .collect::<Map<String, Value>>()
+        .into()
+}
+
 fn single(array: &Array2<f64>) -> Array2<f32> {
     array.mapv(|v| v as f32)
 }
@@ -141,6 +152,9 @@ impl Session {
                 "start": fit.start,
                 "search": ranges(&fit.search),
                 "column_sign": fit.column_sign,
+                "branches": fit.branches,
+                "uncertainty": deviations(fit),
+                "agreement_best": fit.agreement_best,
                 "evaluations": fit.evaluations,
                 "agreement_evaluations": fit.agreement_evaluations,
                 "refinements": fit.refinements,

@@ -7,7 +7,7 @@ use super::args::FitArgs;
 use super::console::{Console, peak_rss_bytes};
 use super::{Ending, opening, reusing};
 use crate::record::{document, expected_provenance, in_words};
-use crate::{Error, FitOptions, REGISTRY, Refine, SearchRange, Setting};
+use crate::{Error, FitOptions, Quantity, REGISTRY, Refine, SearchRange, Setting};
 
 fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
     list.iter().map(|s| s.parse()).collect()
@@ -15,12 +15,6 @@ fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
 
 /// What the arguments ask for.
 pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
-    if a.tilt || a.known.tilt_mrad.is_some() || a.known.depth_spread_nm.is_some() {
-        return Err(Error::not_yet(
-            "a fit with specimen tilt",
-            "drop --tilt, --tilt-mrad and --depth-spread-nm, or score tilts with `ssb eval`",
-        ));
-    }
     if a.resume {
         return Err(Error::not_yet("`--resume`", "run the fit again without it"));
     }
@@ -38,13 +32,33 @@ pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
     let mut start = settings(&a.start)?;
     // Known aberrations are where the search starts; those it does not move stay there.
     start.extend(settings(&a.known.aberrations)?);
+    if let Some(tilt_mrad) = a.known.tilt_mrad {
+        let quantities = [Quantity::TiltRow, Quantity::TiltCol];
+        start.extend(
+            (quantities.into_iter().zip(tilt_mrad))
+                .map(|(quantity, value)| Setting { quantity, value }),
+        );
+    }
+    start.extend(a.known.depth_spread_nm.map(|value| Setting {
+        quantity: Quantity::DepthSpread,
+        value,
+    }));
+    let search = search?;
+    if a.rotation_from_curl && search.iter().any(|r| r.quantity == Quantity::Rotation) {
+        return Err(Error::request(
+            "--rotation-from-curl",
+            "the rotation is searched over a given range already",
+            "drop one of the two",
+        ));
+    }
     Ok(FitOptions {
         method: a.method.clone(),
         trials: a.trials,
         seed: a.seed,
-        search: search?,
+        search,
         start,
         fix: settings(&a.fix)?,
+        tilt: a.tilt,
         refine,
         check_rotation: a.check_rotation == "on",
     })
@@ -65,6 +79,8 @@ fn request(a: &FitArgs, options: &FitOptions, backend: &str) -> Value {
         "search": options.search,
         "start": list(&options.start),
         "fix": list(&options.fix),
+        "tilt": options.tilt,
+        "rotation_from_curl": a.rotation_from_curl,
         "refine": options.refine,
         "check_rotation": options.check_rotation,
         "backend": backend,
@@ -87,6 +103,43 @@ fn text(document: &Value, words: &[String], output: &std::path::Path) -> String 
     }
     lines.push(format!("result: {}", output.display()));
     lines.join("\n")
+}
+
+/// Half the range in deg that the rotation is searched over around its estimate.
+const AROUND_CURL_DEG: f64 = 8.0;
+
+/// The options with the rotation searched around its estimate, where that is asked for.
+fn with_rotation(
+    a: &FitArgs,
+    mut options: FitOptions,
+    session: &crate::Session,
+    console: &Console,
+) -> Result<FitOptions, Error> {
+    if !a.rotation_from_curl {
+        return Ok(options);
+    }
+    let estimate = session.rotation_from_curl()?;
+    if !estimate.is_clear() {
+        return Err(Error::request(
+            "--rotation-from-curl",
+            format!(
+                "the curl of the centre of mass does not single out an angle (its least value is {:.2} of its largest)",
+                estimate.curl_ratio
+            ),
+            "give --rotation-deg, or search it with --search rotation=-90deg:90deg",
+        ));
+    }
+    let deg = estimate.rotation_deg;
+    console.note(&format!(
+        "rotation: {deg:.1} deg from the curl of the centre of mass (curl ratio {:.3}); 180 deg away is equally good",
+        estimate.curl_ratio
+    ));
+    options.search.push(SearchRange {
+        quantity: Quantity::Rotation,
+        low: deg - AROUND_CURL_DEG,
+        high: deg + AROUND_CURL_DEG,
+    });
+    Ok(options)
 }
 
 pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
@@ -115,6 +168,7 @@ pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
         let session = opening::session(acquisition, &a.backend, console)?;
         let prepare = preparing.end();
         let fitting = console.stage("fit");
+        let options = with_rotation(a, options, &session, console)?;
         let fit = session.fit(&options)?;
         let seconds = fitting.end();
         for warning in &fit.warnings {

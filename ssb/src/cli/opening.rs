@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use ssb_core::{
-    Aberrations, Backend, BfOptions, CalibrationHints, Candidate, MAX_DEPTH_SPREAD_NM,
-    PrepareOptions, Sourced,
+    Backend, BfOptions, CalibrationHints, Candidate, MAX_DEPTH_SPREAD_NM, PrepareOptions, Sourced,
 };
 use ssb_io::{LoadPlan, MaskChoice, OpenOptions, ScanOrder};
 
@@ -137,7 +136,10 @@ pub fn session(
 
 /// The candidate that the arguments describe; warns of angles beyond a full turn.
 pub fn candidate(a: &AberrationArgs, console: &Console) -> Result<Candidate, Error> {
-    let mut aberrations = Aberrations::default();
+    let mut candidate = Candidate {
+        tilt_mrad: a.tilt_mrad.unwrap_or([0.0; 2]),
+        ..Candidate::default()
+    };
     let mut seen: Vec<Quantity> = Vec::new();
     for text in &a.aberrations {
         let setting: Setting = text.parse()?;
@@ -148,8 +150,15 @@ pub fn candidate(a: &AberrationArgs, console: &Console) -> Result<Candidate, Err
                 "give one value",
             ));
         }
+        if setting.quantity.term().is_none() {
+            return Err(Error::request(
+                format!("--aberration {}", setting.quantity.name()),
+                "it is no aberration",
+                "use --rotation-deg, --tilt-mrad or --depth-spread-nm",
+            ));
+        }
         seen.push(setting.quantity);
-        setting.quantity.set(&mut aberrations, setting.value);
+        setting.quantity.set(&mut candidate, setting.value);
     }
     let depth_spread_nm = a.depth_spread_nm.unwrap_or(0.0);
     if !(0.0..=MAX_DEPTH_SPREAD_NM).contains(&depth_spread_nm) {
@@ -159,12 +168,7 @@ pub fn candidate(a: &AberrationArgs, console: &Console) -> Result<Candidate, Err
             format!("give 0 to {MAX_DEPTH_SPREAD_NM}"),
         ));
     }
-    let candidate = Candidate {
-        aberrations,
-        tilt_mrad: a.tilt_mrad.unwrap_or([0.0; 2]),
-        depth_spread_nm,
-        rotation_deg: None,
-    };
+    candidate.depth_spread_nm = depth_spread_nm;
     warn_of_angles(&candidate, console);
     Ok(candidate)
 }

@@ -9,7 +9,7 @@ use ssb_io::result::Trial;
 
 use super::desk::{Desk, Order, Step, TabId, Task, Work};
 use super::drawing::Drawing;
-use super::fitting::{self, Held, Watched, trial};
+use super::fitting::{self, Watched, trial};
 use super::message::FitRequest;
 use super::prepare::{Place, Prepared};
 use super::saving::{Folder, LastFit};
@@ -183,18 +183,15 @@ impl Compute {
             standing.set_fit(json!({"kind": "fit", "state": "running"}), pages);
         });
         let since = Instant::now();
-        let held = Held::of(&request.candidate);
-        let mut fit = self.drawing(|drawing, evaluator| {
+        let fit = self.drawing(|drawing, evaluator| {
             let mut watched = Watched {
                 inner: evaluator,
                 drawing,
-                held: &held,
             };
             self.prepared
                 .session
                 .fit_on(&mut watched, &options, control)
         })?;
-        held.complete(&mut fit);
         let seconds = since.elapsed().as_secs_f64();
         let trials: Vec<Value> = fit
             .trials

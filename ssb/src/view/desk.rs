@@ -397,6 +397,7 @@ mod tests {
         let tab = desk.join(&Arc::default());
         let fit = || {
             let request = FitRequest {
+                method: "tpe".into(),
                 candidate: Candidate::default(),
                 search: Vec::new(),
                 trials: 1,

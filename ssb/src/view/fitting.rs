@@ -2,59 +2,22 @@
 
 use serde_json::{Value, json};
 use ssb_core::ndarray::Array2;
-use ssb_core::num_complex::Complex64;
-use ssb_core::{Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, TERMS};
+use ssb_core::num_complex::{Complex32, Complex64};
+use ssb_core::{
+    BandPoint, Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, TERMS,
+};
 
 use super::desk::Work;
 use super::drawing::Drawing;
 use super::message::{FitRequest, Range};
-use crate::{DEGENERATE_LIMIT, Fit, FitOptions, Quantity, SearchRange, Setting};
-
-/// What a steered candidate has beyond its aberrations: a fit keeps it.
-#[derive(Debug, Clone)]
-pub struct Held {
-    tilt_mrad: [f64; 2],
-    depth_spread_nm: f64,
-    rotation_deg: Option<f64>,
-}
-
-impl Held {
-    /// Rotation, tilt and depth of the candidate that a fit starts at.
-    pub fn of(candidate: &Candidate) -> Self {
-        Self {
-            tilt_mrad: candidate.tilt_mrad,
-            depth_spread_nm: candidate.depth_spread_nm,
-            rotation_deg: candidate.rotation_deg,
-        }
-    }
-
-    /// The candidate with what is held, where the search gave it nothing of its own.
-    fn with(&self, candidate: &Candidate) -> Candidate {
-        let mut held = candidate.clone();
-        held.rotation_deg = held.rotation_deg.or(self.rotation_deg);
-        if held.tilt_mrad == [0.0; 2] && held.depth_spread_nm == 0.0 {
-            held.tilt_mrad = self.tilt_mrad;
-            held.depth_spread_nm = self.depth_spread_nm;
-        }
-        held
-    }
-
-    /// Writes what was held into what the search returned.
-    pub fn complete(&self, fit: &mut Fit) {
-        fit.best = self.with(&fit.best);
-        fit.start = self.with(&fit.start);
-        for trial in &mut fit.trials {
-            trial.candidate = self.with(&trial.candidate);
-        }
-    }
-}
+use crate::{DEGENERATE_LIMIT, FitOptions, Quantity, SearchRange, Setting};
 
 /// A trial as the pages are told it.
 pub fn trial(candidate: &Candidate, loss: f64, degenerate_fraction: f64, method: &str) -> Value {
     json!({
         "candidate": candidate,
         "loss": loss,
-        "eligible": degenerate_fraction <= DEGENERATE_LIMIT,
+        "eligible": loss.is_finite() && degenerate_fraction <= DEGENERATE_LIMIT,
         "method": method,
     })
 }
@@ -63,14 +26,9 @@ pub fn trial(candidate: &Candidate, loss: f64, degenerate_fraction: f64, method:
 pub struct Watched<'a, 'b> {
     pub inner: &'a mut dyn Evaluator,
     pub drawing: &'a mut Drawing<'b>,
-    pub held: &'a Held,
 }
 
 impl Watched<'_, '_> {
-    fn held(&self, candidates: &[Candidate]) -> Vec<Candidate> {
-        candidates.iter().map(|c| self.held.with(c)).collect()
-    }
-
     /// Serves the pages, then works; work that a page interrupted begins again.
     fn between<T>(
         &mut self,
@@ -110,8 +68,7 @@ impl Evaluator for Watched<'_, '_> {
         list: &[Candidate],
         control: &Control,
     ) -> Result<Vec<Evaluation>, Error> {
-        let list = self.held(list);
-        let found = self.between(control, |inner, control| inner.evaluate(&list, control))?;
+        let found = self.between(control, |inner, control| inner.evaluate(list, control))?;
         for (c, e) in list.iter().zip(&found) {
             let told = trial(c, e.loss, e.degenerate_fraction, "");
             self.drawing
@@ -122,9 +79,8 @@ impl Evaluator for Watched<'_, '_> {
     }
 
     fn mean_phase(&mut self, candidate: &Candidate, control: &Control) -> Result<MeanPhase, Error> {
-        let candidate = self.held.with(candidate);
         self.between(control, |inner, control| {
-            inner.mean_phase(&candidate, control)
+            inner.mean_phase(candidate, control)
         })
     }
 
@@ -134,50 +90,73 @@ impl Evaluator for Watched<'_, '_> {
         upsample: usize,
         control: &Control,
     ) -> Result<Array2<Complex64>, Error> {
-        let candidate = self.held.with(candidate);
         self.between(control, |inner, control| {
-            inner.object(&candidate, upsample, control)
+            inner.object(candidate, upsample, control)
         })
     }
 
     fn agreements(&mut self, list: &[Candidate], control: &Control) -> Result<Vec<f64>, Error> {
-        let list = self.held(list);
-        self.between(control, |inner, control| inner.agreements(&list, control))
+        self.between(control, |inner, control| inner.agreements(list, control))
+    }
+
+    fn spectra(
+        &mut self,
+        points: &[BandPoint],
+        control: &Control,
+    ) -> Result<Array2<Complex32>, Error> {
+        self.between(control, |inner, control| inner.spectra(points, control))
     }
 }
 
 fn search(ranges: &[Range]) -> Result<Vec<SearchRange>, crate::Error> {
     ranges
         .iter()
-        .map(|r| format!("{}={}nm:{}nm", r.name, r.low_nm, r.high_nm).parse())
+        .map(|r| {
+            let (quantity, _) = Quantity::by_name(&r.name)?;
+            let unit = quantity.unit();
+            format!("{}={}{unit}:{}{unit}", r.name, r.low, r.high).parse()
+        })
         .collect()
 }
 
-/// The fit that a page asks for: it starts at the shown candidate, and every term that is not searched
-/// keeps its value.
+/// The fit that a page asks for: it starts at the shown candidate, and what is not searched keeps its
+/// value.
 ///
 /// # Errors
 /// A range that cannot be read.
 pub fn options(request: &FitRequest) -> Result<FitOptions, crate::Error> {
     let search = search(&request.search)?;
-    let aberrations = &request.candidate.aberrations;
+    let shown = &request.candidate;
     let (mut start, mut fix) = (Vec::new(), Vec::new());
-    for (index, term) in TERMS.iter().enumerate() {
-        let magnitude = Quantity::magnitude(index);
-        let searched = search.iter().any(|r| r.quantity == magnitude);
-        let angle = (term.m > 0).then(|| Quantity::angle(index));
-        let quantities = std::iter::once(magnitude).chain(angle);
-        let settings = quantities.map(|quantity| Setting {
+    let mut settle = |quantity: Quantity, searched: bool, is_set: bool| {
+        let setting = Setting {
             quantity,
-            value: quantity.get(aberrations),
-        });
-        if searched {
-            start.extend(settings);
-        } else if index < 2 || aberrations.get(index).magnitude_a != 0.0 {
-            fix.extend(settings);
+            value: quantity.get(shown),
+        };
+        match (searched, is_set) {
+            (true, true) => start.push(setting),
+            (false, true) => fix.push(setting),
+            (_, false) => {}
+        }
+    };
+    let is_searched = |quantity: Quantity| search.iter().any(|r| r.quantity == quantity);
+    for (index, term) in TERMS.iter().enumerate() {
+        let searched = is_searched(Quantity::Magnitude(index));
+        // C10 and C12 are held even at 0, which is then said in so many words.
+        let is_set = searched || index < 2 || shown.aberrations.get(index).magnitude_a != 0.0;
+        settle(Quantity::Magnitude(index), searched, is_set);
+        if term.m > 0 {
+            settle(Quantity::Angle(index), searched, is_set);
         }
     }
+    let rotated = shown.rotation_deg.is_some();
+    settle(Quantity::Rotation, is_searched(Quantity::Rotation), rotated);
+    let thick = shown.tilt_mrad != [0.0; 2] || shown.depth_spread_nm != 0.0;
+    for quantity in [Quantity::TiltRow, Quantity::TiltCol, Quantity::DepthSpread] {
+        settle(quantity, is_searched(quantity), thick);
+    }
     Ok(FitOptions {
+        method: request.method.clone(),
         trials: request.trials,
         seed: request.seed,
         search,
@@ -198,12 +177,14 @@ mod tests {
                 "tilt_mrad":[1,2],"depth_spread_nm":4}"#,
         )
         .unwrap();
+        let range = |name: &str, low, high| Range {
+            name: name.into(),
+            low,
+            high,
+        };
         let request = FitRequest {
-            search: vec![Range {
-                name: "C10".into(),
-                low_nm: -20.0,
-                high_nm: 20.0,
-            }],
+            method: "tpe".into(),
+            search: vec![range("C10", -20.0, 20.0), range("rotation", -9.0, 2.0)],
             trials: 30,
             seed: 5,
             candidate: candidate.clone(),
@@ -213,18 +194,14 @@ mod tests {
         let named = |list: &[Setting]| -> Vec<(String, f64)> {
             list.iter().map(|s| (s.quantity.key(), s.value)).collect()
         };
-        assert_eq!(named(&made.start), [("C10_nm".into(), 7.0)]);
+        let expected = [("C10_nm".into(), 7.0), ("rotation_deg".into(), -5.0)];
+        assert_eq!(named(&made.start), expected);
         let fixed = named(&made.fix);
         assert_eq!(fixed[0], ("C12_nm".into(), 3.0));
         assert_eq!(fixed[2], ("C30_nm".into(), 900.0));
-        let held = Held::of(&candidate).with(&Candidate::thin(candidate.aberrations.clone()));
-        assert_eq!(held, candidate);
+        assert_eq!(fixed[5], ("depth_spread_nm".into(), 4.0));
         let bad = FitRequest {
-            search: vec![Range {
-                name: "C11".into(),
-                low_nm: 0.0,
-                high_nm: 1.0,
-            }],
+            search: vec![range("C11", 0.0, 1.0)],
             ..request
         };
         assert!(options(&bad).unwrap_err().to_string().contains("C11"));

@@ -20,20 +20,24 @@ pub enum Plane {
     MeanPhase,
 }
 
-/// A range to be searched, in nm.
+/// A range to be searched.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// Coefficient, e.g. `C10`.
+    /// Quantity, e.g. `C10` or `rotation`.
     pub name: String,
-    pub low_nm: f64,
-    pub high_nm: f64,
+    /// Lower end in the quantity's unit.
+    pub low: f64,
+    /// Upper end in the quantity's unit.
+    pub high: f64,
 }
 
 /// A fit that starts at a candidate.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitRequest {
+    /// Search method, e.g. `guided`.
+    pub method: String,
     pub candidate: Candidate,
     pub search: Vec<Range>,
     pub trials: usize,

@@ -8,7 +8,7 @@ use super::compute::Setup;
 use super::frame::{frame, single};
 use super::prepare::Prepared;
 use crate::figure::colour_tables;
-use crate::{DEGENERATE_LIMIT, Quantity, SearchRange};
+use crate::{DEGENERATE_LIMIT, FitOptions, Quantity, SearchRange};
 
 /// What is shown first, and what "reset to fit" returns to.
 pub struct Beginning {
@@ -41,7 +41,7 @@ fn terms(prepared: &Prepared) -> Value {
         .iter()
         .enumerate()
         .map(|(index, term)| {
-            let range = SearchRange::default_of(Quantity::magnitude(index));
+            let range = SearchRange::default_of(Quantity::Magnitude(index));
             let turn = || {
                 let a = term.magnitude_a(
                     std::f64::consts::TAU,
@@ -77,6 +77,8 @@ pub fn of(setup: &Setup, prepared: &Prepared) -> (Value, Vec<u8>) {
         .into_iter()
         .map(|(name, colours)| json!({"name": name, "colours": colours}))
         .collect();
+    let mut methods = vec![FitOptions::default().method];
+    methods.extend(ssb_optim::SAMPLERS.iter().map(|s| s.name.to_owned()));
     let quick = prepared.quick.as_ref().map(|q| q.info().bf_pixels);
     let document = json!({
         "kind": "session",
@@ -108,6 +110,7 @@ pub fn of(setup: &Setup, prepared: &Prepared) -> (Value, Vec<u8>) {
         "bf_while_dragging": quick.unwrap_or(info.bf_pixels),
         "full_seconds": prepared.full_seconds,
         "degenerate_limit": DEGENERATE_LIMIT,
+        "methods": methods,
         "terms": terms(prepared),
         "candidate": setup.beginning.candidate,
         "fitted": setup.beginning.fitted,

@@ -56,6 +56,7 @@ fn steer_by_keys(browser: &mut Browser) {
 }
 
 fn fit_and_stop(browser: &mut Browser) {
+    browser.value("document.getElementById('method').value = 'tpe'");
     browser.value("document.getElementById('trials').value = 50000");
     browser.click("fit-button");
     browser.wait("ssbView.fit.trials.length > 12");

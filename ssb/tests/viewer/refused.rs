@@ -124,7 +124,7 @@ fn malformed_and_oversize_messages_do_no_harm() {
         assert!(message.len() > 15, "{text:.80}: {message}");
     }
     client.send(&json!({
-        "kind": "fit", "candidate": {}, "search": [{"name": "C10", "low_nm": 5, "high_nm": -5}],
+        "kind": "fit", "method": "tpe", "candidate": {}, "search": [{"name": "C10", "low": 5, "high": -5}],
         "trials": 3, "seed": 1,
     }));
     assert_eq!(client.document("fit")["state"], "failed");
@@ -192,8 +192,8 @@ fn a_flood_of_wishes_never_queues_up_and_two_pages_are_served() {
     assert_eq!(one.image().1, picture);
     // A fit is told to both; the page that leaves takes nothing with it.
     one.send(&json!({
-        "kind": "fit", "candidate": {"C10_nm": 5, "C12_nm": 2}, "seed": 1, "trials": 50_000,
-        "search": [{"name": "C10", "low_nm": -20, "high_nm": 20}],
+        "kind": "fit", "method": "tpe", "candidate": {"C10_nm": 5, "C12_nm": 2}, "seed": 1, "trials": 50_000,
+        "search": [{"name": "C10", "low": -20, "high": 20}],
     }));
     assert_eq!(two.document("fit")["state"], "running");
     two.document("trials");

@@ -8,17 +8,17 @@ function quantities(session) {
   for (const term of session.terms) {
     const shown = term.name === "C10" ? "C10 <span class='quiet'>(−defocus)</span>" : `${term.name} <span class='quiet'>${term.label}</span>`;
     const span = term.high_nm - term.low_nm;
-    list.push({ key: `${term.name}_nm`, term: term.name, label: shown, plain: `${term.name}, ${term.label}`, unit: "nm", low: term.low_nm, high: term.high_nm, step: span / 800, searchable: true });
+    list.push({ key: `${term.name}_nm`, term: term.name, label: shown, plain: `${term.name}, ${term.label}`, unit: "nm", low: term.low_nm, high: term.high_nm, step: span / 800, search: term.name });
     if (term.angle) {
       const half = Math.PI / term.m;
       list.push({ key: `${term.angle}_rad`, term: term.name, label: term.angle, plain: `${term.angle}, angle of ${term.name}`, unit: "rad", low: -half, high: half, step: half / 180, period: 2 * half });
     }
   }
   const rest = [
-    { key: "rotation_deg", label: "rotation", plain: "scan-detector rotation", unit: "deg", low: session.rotation_deg - 180, high: session.rotation_deg + 180, step: 0.25 },
-    { key: "tilt_row_mrad", label: "tilt <span class='quiet'>row</span>", plain: "specimen tilt along rows", unit: "mrad", low: -25, high: 25, step: 0.1 },
-    { key: "tilt_col_mrad", label: "tilt <span class='quiet'>column</span>", plain: "specimen tilt along columns", unit: "mrad", low: -25, high: 25, step: 0.1 },
-    { key: "depth_spread_nm", label: "depth <span class='quiet'>spread</span>", plain: "depth spread of the thick model", unit: "nm", low: 0, high: 60, step: 0.1 },
+    { key: "rotation_deg", label: "rotation", plain: "scan-detector rotation", unit: "deg", low: session.rotation_deg - 180, high: session.rotation_deg + 180, step: 0.25, search: "rotation", around: 10 },
+    { key: "tilt_row_mrad", label: "tilt <span class='quiet'>row</span>", plain: "specimen tilt along rows", unit: "mrad", low: -25, high: 25, step: 0.1, search: "tilt_row" },
+    { key: "tilt_col_mrad", label: "tilt <span class='quiet'>column</span>", plain: "specimen tilt along columns", unit: "mrad", low: -25, high: 25, step: 0.1, search: "tilt_col" },
+    { key: "depth_spread_nm", label: "depth <span class='quiet'>spread</span>", plain: "depth spread of the thick model", unit: "nm", low: 0, high: 60, step: 0.1, search: "depth_spread", least: 2 },
   ];
   return list.concat(rest);
 }
@@ -99,7 +99,7 @@ export class Controls {
     const box = document.createElement("div");
     box.className = "slider";
     const id = `q-${q.key}`;
-    const tick = q.searchable ? `<label class="tick" title="search ${q.term} in a fit"><input type="checkbox" id="${id}-fit"> fit</label>` : "";
+    const tick = q.search ? `<label class="tick" title="search ${q.plain} in a fit${q.around ? `, ${q.around} ${q.unit} to either side` : ", over the range of the slider"}"><input type="checkbox" id="${id}-fit"> fit</label>` : "";
     // Labels come from the program's own table of terms.
     box.innerHTML = `<span class="head"><label for="${id}" title="${q.plain}">${q.label}</label>${tick}</span>
       <input type="number" id="${id}" step="any" aria-label="${q.plain} in ${q.unit}"><span class="quiet">${q.unit}</span>
@@ -198,7 +198,11 @@ export class Controls {
 
   // Ticked terms with the ranges of their sliders.
   search() {
-    return [...this.rows.values()].filter((r) => r.tick?.checked).map(({ q }) => ({ name: q.term, low_nm: q.low, high_nm: q.high }));
+    return [...this.rows.values()].filter((r) => r.tick?.checked).map(({ q }) => {
+      const value = this.values[q.key];
+      if (q.around) return { name: q.search, low: value - q.around, high: value + q.around };
+      return { name: q.search, low: q.least ?? q.low, high: q.high };
+    });
   }
 
   show() {

@@ -49,7 +49,7 @@ export class FitPanel {
     }
     this.mine = true;
     const whole = (id) => Math.max(0, Math.round(Number(document.getElementById(id).value) || 0));
-    link.send({ kind: "fit", candidate: controls.candidate(), search: controls.search(), trials: whole("trials"), seed: whole("seed") });
+    link.send({ kind: "fit", method: document.getElementById("method").value, candidate: controls.candidate(), search: controls.search(), trials: whole("trials"), seed: whole("seed") });
   }
 
   takeTrials({ from, trials }) {
@@ -105,7 +105,7 @@ export class FitPanel {
   best() {
     let best = -1;
     this.trials.forEach((t, i) => {
-      if (t.eligible && (best < 0 || t.loss < this.trials[best].loss)) best = i;
+      if (t.eligible && t.loss > 0 && (best < 0 || t.loss < this.trials[best].loss)) best = i;
     });
     return best;
   }
@@ -134,7 +134,7 @@ export class FitPanel {
     this.lossPoints = this.plot(this.lossPlot, {
       title: "loss (rad², log) against trial",
       x: this.trials.map((_, i) => i),
-      y: this.trials.map((t) => Math.log10(t.loss)),
+      y: this.trials.map((t) => (t.loss > 0 ? Math.log10(t.loss) : NaN)),
       label: (v) => significant(10 ** v, 3),
       line: true,
     });

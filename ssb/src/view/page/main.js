@@ -62,6 +62,8 @@ const app = {
     if (first) {
       app.controls = new Controls(session, app.changed);
       by("save-name").value = session.suggested_name;
+      const option = (name) => Object.assign(document.createElement("option"), { value: name, textContent: name });
+      by("method").append(...session.methods.map(option));
     } else app.controls.take(session);
     app.panels.takeSession(session);
     const share = session.bf_while_dragging < session.bf_pixels ? `${session.bf_while_dragging} of ${session.bf_pixels}` : `all ${session.bf_pixels}`;

@@ -6,7 +6,7 @@ use ssb::{Candidate, ResultFile};
 use crate::browser::{Browser, installed};
 use crate::serving::{Data, Serving};
 
-const FRESH: &str = "document.getElementById('loss').textContent && \
+const FRESH: &str = "document.getElementById('loss')?.textContent && \
     !document.getElementById('loss-line').classList.contains('stale')";
 
 fn candidate(browser: &mut Browser) -> Candidate {

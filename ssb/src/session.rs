@@ -13,6 +13,9 @@ use ssb_core::{
 use crate::acquisition::AcquisitionFacts;
 use crate::{Acquisition, AcquisitionOptions, Error, Fit, FitOptions, REGISTRY, Source, fit};
 
+/// Share of the median loss by which the best must lie below it, or the loss is called flat.
+const FLAT_LOSS: f64 = 0.005;
+
 /// Options of [`Session::reconstruct`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReconstructOptions {
@@ -283,7 +286,10 @@ impl Session {
             return Ok(fit);
         }
         match evaluator.agreements(std::slice::from_ref(&fit.best), control) {
-            Ok(values) => fit.agreement = values.first().copied(),
+            Ok(values) => {
+                fit.agreement = values.first().copied();
+                self.doubt_the_peak(evaluator, &mut fit, control)?;
+            }
             Err(e @ ssb_core::Error::BadEvidence { .. }) => {
                 fit.warnings.push(format!("agreement: not available: {e}"));
             }
@@ -293,6 +299,36 @@ impl Session {
             self.decide_branch(evaluator, &mut fit, control)?;
         }
         Ok(fit)
+    }
+
+    /// Says so when the agreement of the best candidate does not stand out of noise, or the losses of a whole search
+    /// hardly differ.
+    fn doubt_the_peak(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        fit: &mut Fit,
+        control: &Control,
+    ) -> Result<(), Error> {
+        if let Some(agreement) = fit.agreement {
+            let clearness =
+                fit::Clearness::of(evaluator, self.geometry(), &fit.best, agreement, control)?;
+            fit.warnings.extend(clearness.doubt());
+        }
+        let mut losses: Vec<f64> = (fit.trials.iter())
+            .filter(|t| t.eligible && ssb_optim::sampler(&t.method).is_ok() && t.loss.is_finite())
+            .map(|t| t.loss)
+            .collect();
+        losses.sort_by(f64::total_cmp);
+        if let Some(median) = losses.get(losses.len() / 2)
+            && fit.loss > (1.0 - FLAT_LOSS) * median
+        {
+            fit.warnings.push(format!(
+                "loss: nearly flat: the best lies {:.2} % below the median trial; compare the agreement S, which tells aberrations \
+                 apart at few electrons (--method guided)",
+                100.0 * (1.0 - fit.loss / median)
+            ));
+        }
+        Ok(())
     }
 
     /// What the size of fitted aberrations says against them (numerics section 8).

@@ -34,6 +34,8 @@ pub struct ResultFile {
     pub amplitude: Array2<f32>,
     /// Mean over the bright-field pixels of each pixel's phase, in radians, scan shape.
     pub mean_phase_rad: Option<Array2<f32>>,
+    /// Phase in radians on the other branch of the rotation, 180 degrees away, where it was computed; scan shape.
+    pub other_branch_phase_rad: Option<Array2<f32>>,
     /// Mean counts of every detector pixel.
     pub mean_pattern: Array2<f32>,
     /// What was found.
@@ -78,9 +80,11 @@ pub struct Trial {
     pub method: String,
     /// What was evaluated.
     pub candidate: Candidate,
-    /// Phase variance in rad².
+    /// Phase variance in rad²; NaN where the search went by the agreement alone.
     pub loss: f64,
-    /// Share of points with |Gamma| <= 1e-8.
+    /// The agreement S in counts², where the search went by it.
+    pub agreement: Option<f64>,
+    /// Share of points with |Gamma| <= 1e-8; NaN as for the loss.
     pub degenerate_fraction: f64,
     /// Whether the trial may be returned as a best fit.
     pub eligible: bool,

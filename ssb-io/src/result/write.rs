@@ -134,6 +134,11 @@ fn build(result: &ResultFile) -> Result<FileBuilder, String> {
         ("phase", Some(&result.phase_rad), "rad"),
         ("amplitude", Some(&result.amplitude), "1"),
         ("mean_phase", result.mean_phase_rad.as_ref(), "rad"),
+        (
+            "other_branch_phase",
+            result.other_branch_phase_rad.as_ref(),
+            "rad",
+        ),
     ];
     for (name, array, units) in shown {
         if let Some(array) = array {
@@ -202,6 +207,16 @@ fn trial_columns(group: &mut GroupBuilder, result: &ResultFile) {
         .create_dataset("loss")
         .with_f64_data(&losses)
         .set_attr("units", text("rad^2"));
+    if trials.iter().any(|t| t.agreement.is_some()) {
+        let agreements: Vec<f64> = trials
+            .iter()
+            .map(|t| t.agreement.unwrap_or(f64::NAN))
+            .collect();
+        group
+            .create_dataset("agreement")
+            .with_f64_data(&agreements)
+            .set_attr("units", text("counts^2"));
+    }
     group
         .create_dataset("degenerate_fraction")
         .with_f64_data(&degenerate)

@@ -17,6 +17,7 @@ mod search_space;
 mod tilt;
 
 pub use branch::Branch;
+pub(crate) use guided::Clearness;
 pub(crate) use honest_limit::{half_field_a, washed_out_a};
 pub use options::{FitOptions, Refine};
 pub use outcome::{AgreementBest, Deviation, Fit, FitTrial};

@@ -15,6 +15,7 @@ pub mod cli;
 mod column_sign;
 mod counts;
 mod curl;
+mod doubts;
 mod error;
 pub mod figure;
 mod fit;

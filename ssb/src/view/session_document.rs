@@ -56,6 +56,7 @@ fn terms(prepared: &Prepared) -> Value {
                 "name": term.name,
                 "angle": term.angle_name,
                 "label": term.label,
+                "alias": term.alias,
                 "m": term.m,
                 "low_nm": low,
                 "high_nm": high,

@@ -6,7 +6,7 @@ const MOST_UNDO = 200;
 function quantities(session) {
   const list = [];
   for (const term of session.terms) {
-    const shown = term.name === "C10" ? "C10 <span class='quiet'>(−defocus)</span>" : `${term.name} <span class='quiet'>${term.label}</span>`;
+    const shown = term.name === "C10" ? "C10 <span class='quiet'>(−defocus)</span>" : `${term.name} <span class='quiet'>${term.alias || term.label}</span>`;
     const span = term.high_nm - term.low_nm;
     list.push({ key: `${term.name}_nm`, term: term.name, label: shown, plain: `${term.name}, ${term.label}`, unit: "nm", low: term.low_nm, high: term.high_nm, step: span / 800, search: term.name });
     if (term.angle) {

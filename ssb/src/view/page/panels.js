@@ -165,8 +165,10 @@ export class Panels {
     });
     const flipped = signed && by("flip").checked ? ", sign flipped for display" : "";
     const label = plane ? `${this.labels[kind] ?? ""}${this.stale.has(kind) ? ", stale" : ""}${flipped}` : "not computed yet";
-    if (slot.caption) slot.caption.textContent = `${KINDS[kind].name}: ${label}`;
-    else if (plane) text(slot.canvas.getContext("2d"), `${KINDS[kind].long}, ${label}`, (slot.place?.x ?? 0) + 6, (slot.place?.y ?? 0) + 16, 12, "left");
+    if (slot.caption) {
+      slot.caption.textContent = `${KINDS[kind].name}: ${label}`;
+      slot.caption.title = slot.caption.textContent;
+    } else if (plane) text(slot.canvas.getContext("2d"), `${KINDS[kind].long}, ${label}`, (slot.place?.x ?? 0) + 6, (slot.place?.y ?? 0) + 16, 12, "left");
   }
 
   marks(context, place, slot, plane) {

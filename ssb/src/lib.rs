@@ -28,7 +28,7 @@ pub use column_sign::{ColumnSign, ColumnState, column_sign};
 pub use counts::Counts;
 pub use error::Error;
 pub use fit::{
-    DEGENERATE_LIMIT, Fit, FitOptions, FitTrial, Quantity, Refine, SearchRange, Setting,
+    DEGENERATE_LIMIT, Fit, FitOptions, FitTrial, Journal, Quantity, Refine, SearchRange, Setting,
 };
 pub use record::{Estimator, document, expected_provenance};
 pub use result_figure::figure_data;

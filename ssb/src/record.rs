@@ -58,6 +58,25 @@ fn single(array: &Array2<f64>) -> Array2<f32> {
 }
 
 impl Session {
+    /// What a fit with this request is, to the bit: data, calibration, disk, request, versions, backend and
+    /// device. Two fits with one identity make the same trials.
+    #[must_use]
+    pub fn fit_identity(&self, request: &Value) -> Value {
+        let info = self.info();
+        json!({
+            "program": concat!("ssb ", env!("CARGO_PKG_VERSION")),
+            "numerics_version": NUMERICS_VERSION,
+            "source": self.record(),
+            "calibration": self.calibration(),
+            "disk": self.disk(),
+            "request": request,
+            "backend": info.backend,
+            "device": info.device,
+            "precision": info.precision,
+            "topology": info.plan.topology,
+        })
+    }
+
     fn provenance(&self, request: Value, seconds: Value, warnings: Vec<String>) -> Provenance {
         let info = self.info();
         Provenance {

@@ -11,9 +11,10 @@ use ssb_core::{
 };
 
 use crate::acquisition::AcquisitionFacts;
+use crate::fit::{self, JournaledEvaluator};
 use crate::{
-    Acquisition, AcquisitionOptions, ColumnState, Error, Fit, FitOptions, REGISTRY, Source,
-    column_sign, fit,
+    Acquisition, AcquisitionOptions, ColumnState, Error, Fit, FitOptions, Journal, REGISTRY,
+    Source, column_sign,
 };
 
 /// Options of [`Session::reconstruct`].
@@ -261,10 +262,34 @@ impl Session {
     /// Options that contradict each other, a fault of the backend, cancelled before the first
     /// trial ended, or no candidate that carries information.
     pub fn fit(&self, options: &FitOptions) -> Result<Fit, Error> {
-        let semiangle_rad = self.facts.geometry.semiangle_rad;
-        let mut evaluator = self.evaluator()?;
-        let mut fit = fit::search(&mut **evaluator, semiangle_rad, options, &self.control)?;
-        drop(evaluator);
+        self.completed(options, |evaluator| {
+            let semiangle_rad = self.facts.geometry.semiangle_rad;
+            fit::search(evaluator, semiangle_rad, options, &self.control)
+        })
+    }
+
+    /// As [`Session::fit`], with every evaluation of the search in a journal: what it knows is not evaluated
+    /// again, and what is new is on disk before the search goes on. The same trials come out, bit for bit, as
+    /// without it.
+    ///
+    /// # Errors
+    /// As [`Session::fit`], and [`Error::Journal`] when the disk refuses a record.
+    pub fn fit_recorded(&self, options: &FitOptions, journal: &mut Journal) -> Result<Fit, Error> {
+        self.completed(options, |evaluator| {
+            let semiangle_rad = self.facts.geometry.semiangle_rad;
+            let mut recorded = JournaledEvaluator::new(evaluator, journal);
+            let fit = fit::search(&mut recorded, semiangle_rad, options, &self.control);
+            fit.map_err(|e| journal.take_fault().unwrap_or(e))
+        })
+    }
+
+    /// Searches, and adds what belongs to the best candidate alone.
+    fn completed(
+        &self,
+        options: &FitOptions,
+        search: impl FnOnce(&mut dyn Evaluator) -> Result<Fit, Error>,
+    ) -> Result<Fit, Error> {
+        let mut fit = search(&mut **self.evaluator()?)?;
         fit.warnings.extend(self.doubts(&fit.best.aberrations));
         if fit.cancelled {
             return Ok(fit);

@@ -134,7 +134,7 @@ pub struct ResultArgs {
     /// Result file
     #[arg(short, long, value_name = "R.h5")]
     pub output: PathBuf,
-    /// Recompute even when the file holds this very result
+    /// Recompute even when the file holds this very result; a journal of an unfinished fit is discarded
     #[arg(long)]
     pub force: bool,
 }
@@ -198,8 +198,8 @@ pub struct FitArgs {
     /// Score whether atom columns are bright
     #[arg(long, default_value = "on", value_parser = ["on", "off"])]
     pub check_rotation: String,
-    /// Continue a cancelled fit (not yet)
-    #[arg(long)]
+    /// Continue a fit that was cancelled or killed, from the journal beside its result (R.h5.journal)
+    #[arg(long, conflicts_with = "force")]
     pub resume: bool,
     #[command(flatten)]
     pub known: AberrationArgs,

@@ -11,6 +11,7 @@ mod eval;
 mod export;
 mod fit;
 mod inspect;
+mod journaling;
 mod opening;
 mod parity;
 mod reconstruct;

@@ -12,5 +12,6 @@ mod looking;
 mod machine;
 mod pains;
 mod results;
+mod resume;
 mod scores;
 mod simulated;

@@ -1,0 +1,87 @@
+//! The journal of a fit: made beside its result, continued with `--resume`, never discarded without
+//! a word.
+
+use serde_json::Value;
+use ssb_io::result::ResultFile;
+
+use super::args::FitArgs;
+use super::console::Console;
+use crate::{Error, Journal};
+
+fn unfinished(a: &FitArgs) -> Error {
+    Error::Journal {
+        path: Journal::beside(&a.result.output),
+        object: "fit".into(),
+        problem: "a fit of this output was stopped before its end".into(),
+        action: "--resume continues it, --force discards it".into(),
+    }
+}
+
+/// Refuses, before the data are read, to fit beside a journal that the arguments do not speak of.
+pub fn check(a: &FitArgs) -> Result<(), Error> {
+    let waits = !a.resume && !a.result.force && Journal::beside(&a.result.output).exists();
+    let complete = || ResultFile::read(&a.result.output).is_ok_and(|r| !r.outcome.cancelled);
+    if waits && !complete() {
+        return Err(unfinished(a));
+    }
+    Ok(())
+}
+
+/// The journal that the fit goes on with.
+pub fn open(a: &FitArgs, identity: &Value, console: &Console) -> Result<Journal, Error> {
+    let path = Journal::beside(&a.result.output);
+    if !path.exists() {
+        if a.resume {
+            console.note(&format!(
+                "resume: there is no journal {}; the fit starts from the beginning",
+                path.display()
+            ));
+        }
+        return Journal::create(&path, identity);
+    }
+    if a.result.force {
+        console.note(&format!("--force: {} is discarded", path.display()));
+        return Journal::create(&path, identity);
+    }
+    if !a.resume {
+        return Err(unfinished(a));
+    }
+    let (journal, torn) = Journal::resume(&path, identity)?;
+    if let Some(word) = torn {
+        console.warn(&word);
+    }
+    console.note(&format!(
+        "resume: {} holds {} evaluations, which are not made again",
+        path.display(),
+        journal.recorded()
+    ));
+    Ok(journal)
+}
+
+/// A journal that lies beside a complete result is of use to nobody, but it is the user's to remove.
+pub fn leave(a: &FitArgs, console: &Console) {
+    let path = Journal::beside(&a.result.output);
+    if path.exists() {
+        console.note(&format!(
+            "{} is not needed by this result and can be removed",
+            path.display()
+        ));
+    }
+}
+
+/// What becomes of the journal when the fit ends without a result: a request that cannot be carried out
+/// leaves nothing to resume.
+pub fn failed(journal: Journal, error: &Error, console: &Console) {
+    let (path, recorded) = (journal.path().to_owned(), journal.path().exists());
+    let over = error.exit_code() == 1 && !matches!(error, Error::Journal { .. });
+    if over {
+        if let Err(e) = journal.remove() {
+            console.warn(&e.to_string());
+        }
+    } else if recorded {
+        console.note(&format!(
+            "{} keeps what was evaluated; --resume continues from it",
+            path.display()
+        ));
+    }
+}

@@ -1,0 +1,226 @@
+//! A fit that was killed or cancelled continues to the same trials and the same result.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ssb::ResultFile;
+
+use crate::simulated::{Data, done, json, program};
+
+const FIT: [&str; 2] = ["--trials=160", "--backend=cpu"];
+
+/// Everything in a result but its times.
+fn contents(path: &Path) -> ResultFile {
+    let mut result = ResultFile::read(path).unwrap();
+    result.provenance.seconds = serde_json::Value::Null;
+    result
+}
+
+/// The whole lines of a journal; nothing where there is none yet.
+fn lines(journal: &Path) -> Vec<u8> {
+    let mut bytes = std::fs::read(journal).unwrap_or_default();
+    let end = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    bytes.truncate(end);
+    bytes
+}
+
+fn count(lines: &[u8]) -> usize {
+    lines.iter().filter(|b| **b == b'\n').count()
+}
+
+fn fit(data: &Data, output: &Path, more: &[&str]) -> Command {
+    let mut command = program();
+    command
+        .arg("fit")
+        .arg(&data.file)
+        .arg("-o")
+        .arg(output)
+        .args(FIT)
+        .args(more)
+        .args(["--json", "--quiet"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// Numbers of a linear congruential generator, the same in every run.
+struct Moments(u64);
+
+impl Moments {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// Waits until the journal has so many lines, then some microseconds; false when the program ended before.
+fn reaches(child: &mut Child, journal: &Path, wanted: usize, then: u64) -> bool {
+    let since = Instant::now();
+    while count(&lines(journal)) < wanted {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        assert!(since.elapsed() < Duration::from_secs(120), "no progress");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_micros(then));
+    child.try_wait().unwrap().is_none()
+}
+
+#[test]
+fn killed_at_twenty_moments_it_ends_with_the_same_trials_and_result() {
+    let data = Data::of(&["--scan-shape=48x40", "--det-shape=24x24"]);
+    let (whole, pieces) = (data.path("whole.h5"), data.path("pieces.h5"));
+    assert!(fit(&data, &whole, &[]).status().unwrap().success());
+    assert!(!ssb::Journal::beside(&whole).exists());
+
+    let journal = ssb::Journal::beside(&pieces);
+    let mut moments = Moments(20);
+    let mut before = Vec::new();
+    for number in 0..20 {
+        let mut child = fit(&data, &pieces, &["--resume"]).spawn().unwrap();
+        let running = if number % 5 == 0 {
+            // While the program starts, reads, prepares or replays.
+            std::thread::sleep(Duration::from_millis(moments.below(150)));
+            child.try_wait().unwrap().is_none()
+        } else {
+            let more = 1 + moments.below(7) as usize;
+            reaches(
+                &mut child,
+                &journal,
+                count(&before).max(1) + more,
+                moments.below(4000),
+            )
+        };
+        assert!(running, "the fit ended before kill {number}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!pieces.exists());
+        // What one life recorded the next does not make again, and keeps.
+        let after = lines(&journal);
+        assert!(after.starts_with(&before), "kill {number}");
+        before = after;
+    }
+    let known = count(&before);
+    assert!(known > 20, "only {known} records were made");
+    let ended = done(
+        "fit",
+        &data.file,
+        &[&FIT[..], &["--resume", "-o", pieces.to_str().unwrap()]].concat(),
+    );
+    let (whole, pieces) = (contents(&whole), contents(&pieces));
+    assert_eq!(pieces.trials.len(), whole.trials.len());
+    assert!(pieces == whole, "the results differ");
+    let resumed = ended["resumed_evaluations"].as_u64().unwrap();
+    let evaluations = ended["evaluations"].as_u64().unwrap();
+    assert!(
+        resumed >= known as u64 - 1 && resumed < evaluations,
+        "{resumed} of {evaluations}"
+    );
+    assert_eq!(pieces.outcome.details["evaluations"], evaluations);
+    assert!(!journal.exists());
+    assert!(data.listing().iter().all(|name| !name.ends_with(".part")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cancelled_fit_goes_on_where_it_was() {
+    let data = Data::of(&["--scan-shape=48x40", "--det-shape=24x24"]);
+    let (whole, pieces) = (data.path("whole.h5"), data.path("pieces.h5"));
+    assert!(
+        fit(&data, &whole, &["--method=random"])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let journal = ssb::Journal::beside(&pieces);
+    let mut child = fit(&data, &pieces, &["--method=random"]).spawn().unwrap();
+    assert!(reaches(&mut child, &journal, 12, 0));
+    let interrupted = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupted.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(contents(&pieces).outcome.cancelled && journal.exists());
+
+    let out = pieces.to_str().unwrap();
+    let asked = |more: &[&str]| {
+        json(
+            "fit",
+            &data.file,
+            &[&FIT[..], &["--method=random", "-o", out], more].concat(),
+        )
+    };
+    let refused = |more: &[&str], words: &[&str]| {
+        let kept = std::fs::read(&journal).unwrap();
+        let (code, error) = asked(more);
+        let message = error["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(
+            (code, error["error"]["kind"].as_str()),
+            (1, Some("journal")),
+            "{error}"
+        );
+        for word in words {
+            assert!(message.contains(word), "{word}: {message}");
+        }
+        assert_eq!(std::fs::read(&journal).unwrap(), kept);
+    };
+    refused(&[], &["pieces.h5.journal", "--resume", "--force"]);
+    refused(
+        &["--resume", "--seed=7", "--search=C10=-20nm:20nm"],
+        &[
+            "request.seed is 42 there and 7 now",
+            "request.search",
+            "--force",
+        ],
+    );
+    assert_eq!(asked(&["--resume", "--force"]).0, 2);
+
+    let (code, ended) = asked(&["--resume"]);
+    assert_eq!(
+        (code, ended["cancelled"].as_bool()),
+        (0, Some(false)),
+        "{ended}"
+    );
+    assert!(
+        ended["resumed_evaluations"].as_u64().unwrap() >= 20,
+        "{ended}"
+    );
+    assert!(contents(&pieces) == contents(&whole), "the results differ");
+    assert!(!journal.exists());
+    // Nothing is left to resume: the result is found again.
+    let (code, again) = asked(&["--resume"]);
+    assert_eq!(
+        (code, again["reused"].as_bool()),
+        (0, Some(true)),
+        "{again}"
+    );
+}
+
+#[test]
+fn a_fit_that_cannot_be_made_leaves_no_journal() {
+    let data = Data::new();
+    let before = data.listing();
+    let out = data.path("r.h5");
+    let args = ["-o", out.to_str().unwrap(), "--start=C10=90nm"];
+    assert_eq!(json("fit", &data.file, &args).0, 1);
+    assert_eq!(data.listing(), before);
+    // Force discards what a killed fit left.
+    let journal = ssb::Journal::beside(&out);
+    let mut child = fit(&data, &out, &[]).spawn().unwrap();
+    assert!(reaches(&mut child, &journal, 3, 0));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let forced = done(
+        "fit",
+        &data.file,
+        &[&FIT[..], &["-o", out.to_str().unwrap(), "--force"]].concat(),
+    );
+    assert_eq!(forced["resumed_evaluations"], 0);
+    assert!(out.exists() && !journal.exists());
+}

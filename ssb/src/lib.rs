@@ -18,6 +18,7 @@ mod error;
 pub mod figure;
 mod fit;
 mod record;
+mod replay;
 mod result_figure;
 mod session;
 mod source;
@@ -31,6 +32,7 @@ pub use fit::{
     DEGENERATE_LIMIT, Fit, FitOptions, FitTrial, Journal, Quantity, Refine, SearchRange, Setting,
 };
 pub use record::{Estimator, document, expected_provenance};
+pub use replay::ReplayOptions;
 pub use result_figure::figure_data;
 pub use session::{Image, ReconstructOptions, Session};
 pub use source::{Source, open};
@@ -42,4 +44,4 @@ pub use ssb_core::{
     Control, Evaluation, Length, MeanPhase, PrepareOptions, Progress, Sourced, TERMS,
 };
 pub use ssb_io::result::ResultFile;
-pub use ssb_io::{MaskChoice, OpenOptions, ScanOrder};
+pub use ssb_io::{MaskChoice, OpenOptions, Region, ScanOrder};

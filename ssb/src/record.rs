@@ -6,6 +6,7 @@ use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{Candidate, NUMERICS_VERSION, Provenance};
 use ssb_io::result::{Outcome, ResultFile, Trial};
 
+use crate::source::region_in_words;
 use crate::{Acquisition, Fit, Image, SearchRange, Session};
 
 /// Which picture `/phase` holds.
@@ -215,26 +216,39 @@ pub fn document(result: &ResultFile) -> Value {
     ] {
         document[key] = p.evaluator[key].clone();
     }
+    if let Some(region) = p.source.options["open"].get("region") {
+        document["region"] = region.clone();
+    }
     for (key, value) in o.details.as_object().into_iter().flatten() {
         document[key] = value.clone();
     }
     if o.fitted {
-        document["trials"] = result.trials.iter().map(trial).collect::<Vec<_>>().into();
+        let rotation_deg = p.calibration.rotation_deg.value;
+        let trials = result.trials.iter().map(|t| trial(t, rotation_deg));
+        document["trials"] = trials.collect::<Vec<_>>().into();
     }
     document
 }
 
-/// One trial as JSON.
+/// One trial as JSON; `rotation_deg` is the acquisition's, for a candidate without its own.
 #[must_use]
-pub fn trial(t: &Trial) -> Value {
+pub fn trial(t: &Trial, rotation_deg: f64) -> Value {
     json!({
         "number": t.number,
         "method": t.method,
+        "objective": "phase-variance",
         "candidate": t.candidate,
+        "rotation_deg": t.candidate.rotation_deg.unwrap_or(rotation_deg),
         "loss": t.loss,
         "degenerate_fraction": t.degenerate_fraction,
         "eligible": t.eligible,
     })
+}
+
+/// The scan region that a result was made of, in words.
+#[must_use]
+pub fn region(result: &ResultFile) -> Option<String> {
+    region_in_words(&result.provenance.source.options["open"])
 }
 
 /// The aberrations of a candidate in words: value and angle in both units that people use.

@@ -7,7 +7,7 @@ use ssb_io::result::ResultFile;
 use super::args::FitArgs;
 use super::console::{Console, peak_rss_bytes};
 use super::{Ending, journaling, opening, reusing};
-use crate::record::{document, expected_provenance, in_words};
+use crate::record::{document, expected_provenance, in_words, region};
 use crate::{Error, FitOptions, REGISTRY, Refine, SearchRange, Setting};
 
 fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
@@ -101,7 +101,7 @@ pub fn make(a: &FitArgs, options: &FitOptions, console: &Console) -> Result<Made
     journaling::check(a)?;
     let chosen = REGISTRY.select(&Backend::from(a.backend.backend.as_str()), a.backend.device)?;
     let opening_stage = console.stage("open");
-    let source = opening::source(&a.data)?;
+    let source = opening::source(&a.data, console)?;
     let acquisition = opening::acquisition(
         &source,
         &a.data,
@@ -154,6 +154,7 @@ pub fn make(a: &FitArgs, options: &FitOptions, console: &Console) -> Result<Made
             "cancelled: the best candidate so far was kept and marked; --resume continues from {}",
             journal.path().display()
         ));
+        journal.keep()?;
     } else {
         journal.remove()?;
     }
@@ -174,7 +175,9 @@ pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
     document["resumed_evaluations"] = made.resumed.into();
     document["peak_rss_bytes"] = json!(peak_rss_bytes());
     let best = &made.result.outcome.best;
-    let words = text(&document, &in_words(best), &a.result.output);
+    let mut words = in_words(best);
+    words.extend(region(&made.result));
+    let words = text(&document, &words, &a.result.output);
     console.finish(&document, &words);
     Ok(if made.result.outcome.cancelled {
         Ending::Cancelled

@@ -72,13 +72,17 @@ pub fn leave(a: &FitArgs, console: &Console) {
 /// What becomes of the journal when the fit ends without a result: a request that cannot be carried out
 /// leaves nothing to resume.
 pub fn failed(journal: Journal, error: &Error, console: &Console) {
-    let (path, recorded) = (journal.path().to_owned(), journal.path().exists());
+    let path = journal.path().to_owned();
     let over = error.exit_code() == 1 && !matches!(error, Error::Journal { .. });
-    if over {
-        if let Err(e) = journal.remove() {
-            console.warn(&e.to_string());
-        }
-    } else if recorded {
+    let put = if over {
+        journal.remove()
+    } else {
+        journal.keep()
+    };
+    if let Err(e) = put {
+        console.warn(&e.to_string());
+    }
+    if path.exists() {
         console.note(&format!(
             "{} keeps what was evaluated; --resume continues from it",
             path.display()

@@ -222,7 +222,7 @@ fn candidate_files() {
 #[test]
 fn what_later_versions_do_is_said() {
     let data = Data::new();
-    for verb in ["report", "view", "series"] {
+    for verb in ["report", "view"] {
         let run = program().args([verb, "--json"]).output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{}", told(&run));
         let document = crate::simulated::document(&run);
@@ -237,7 +237,6 @@ fn what_later_versions_do_is_said() {
         ["--method=guided"],
         ["--refine=gradient"],
         ["--tilt"],
-        ["--resume"],
         ["--search=rotation=-5deg:5deg"],
     ] {
         let (kind, message) = refused_verb("fit", &data, &data.file, &args);

@@ -8,7 +8,7 @@ use ssb::ResultFile;
 
 use crate::simulated::{Data, done, json, program};
 
-const FIT: [&str; 2] = ["--trials=160", "--backend=cpu"];
+const FIT: [&str; 2] = ["--trials=300", "--backend=cpu"];
 
 /// Everything in a result but its times.
 fn contents(path: &Path) -> ResultFile {
@@ -85,7 +85,7 @@ fn killed_at_twenty_moments_it_ends_with_the_same_trials_and_result() {
         let mut child = fit(&data, &pieces, &["--resume"]).spawn().unwrap();
         let running = if number % 5 == 0 {
             // While the program starts, reads, prepares or replays.
-            std::thread::sleep(Duration::from_millis(moments.below(150)));
+            std::thread::sleep(Duration::from_millis(moments.below(80)));
             child.try_wait().unwrap().is_none()
         } else {
             let more = 1 + moments.below(7) as usize;

@@ -8,6 +8,7 @@
 mod evaluator;
 mod identity;
 mod line;
+mod on_disk;
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -19,6 +20,7 @@ use ssb_core::Evaluation;
 
 pub(crate) use evaluator::JournaledEvaluator;
 use line::{Agreements, Losses, Record};
+use on_disk::OnDisk;
 
 use crate::Error;
 
@@ -30,7 +32,7 @@ pub struct Journal {
     path: PathBuf,
     identity: Value,
     /// `None` until the first record of a new journal.
-    file: Option<File>,
+    file: Option<OnDisk>,
     losses: HashMap<String, Evaluation>,
     agreements: HashMap<String, f64>,
     recorded: usize,
@@ -158,7 +160,7 @@ impl Journal {
             let cut = file.set_len(whole as u64).and_then(|()| file.sync_all());
             cut.map_err(|e| refused(path, &e))?;
         }
-        journal.file = Some(file);
+        journal.file = Some(OnDisk::new(file).map_err(|e| refused(path, &e))?);
         let word = (torn > 0).then(|| {
             format!(
                 "journal {}: the last record was torn ({torn} bytes from byte {whole} on) and is dropped",
@@ -178,6 +180,15 @@ impl Journal {
     #[must_use]
     pub fn recorded(&self) -> usize {
         self.recorded
+    }
+
+    /// Keeps the file for a fit that goes on later, all of it on disk.
+    ///
+    /// # Errors
+    /// [`Error::Journal`] when the disk refuses.
+    pub fn keep(self) -> Result<(), Error> {
+        let closed = self.file.map_or(Ok(()), |mut file| file.close());
+        closed.map_err(|e| refused(&self.path, &e))
     }
 
     /// Removes the file: the result is written, and nothing is left to resume.
@@ -205,7 +216,7 @@ impl Journal {
     /// Puts a record on disk, then among what is known.
     fn append(&mut self, record: Record) -> Result<(), ssb_core::Error> {
         let put = match &mut self.file {
-            Some(file) => put(file, &record.line()),
+            Some(file) => file.append(&record.line()),
             None => self.begin(&record.line()),
         };
         if let Err(e) = put {
@@ -219,32 +230,36 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes the file with its first line and record; it appears under its name complete.
+    /// Makes the file with its first line and record; it appears under its name complete. What an earlier
+    /// process left of its own beginning is overwritten.
     fn begin(&mut self, record: &str) -> io::Result<()> {
         let mut name = std::ffi::OsString::from(".");
         name.push(self.path.file_name().unwrap_or_default());
-        name.push(format!(".{}.part", std::process::id()));
+        name.push(".part");
         let part = self.path.with_file_name(name);
-        let make = || -> io::Result<File> {
-            let mut file = File::create(&part)?;
-            file.try_lock().map_err(io::Error::from)?;
-            put(&mut file, &line::header(&self.identity))?;
-            put(&mut file, record)?;
-            std::fs::rename(&part, &self.path)?;
-            settle_name(&self.path)?;
-            Ok(file)
-        };
-        match make() {
-            Ok(file) => {
-                self.file = Some(file);
-                Ok(())
-            }
-            Err(e) => {
-                // The first failure is told; a leftover part is no second one.
-                let _ = std::fs::remove_file(&part);
-                Err(e)
-            }
+        // Two fits that began together with one output must not take turns in one file.
+        if let Ok(other) = File::open(&self.path) {
+            other.try_lock().map_err(io::Error::from)?;
         }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let mut file = options.open(&part)?;
+        file.try_lock().map_err(io::Error::from)?;
+        let mut make = || -> io::Result<()> {
+            file.set_len(0)?;
+            file.write_all(line::header(&self.identity).as_bytes())?;
+            file.write_all(record.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&part, &self.path)
+        };
+        if let Err(e) = make() {
+            // The first failure is told; a leftover part is no second one.
+            let _ = std::fs::remove_file(&part);
+            return Err(e);
+        }
+        settle_name(&self.path)?;
+        self.file = Some(OnDisk::new(file)?);
+        Ok(())
     }
 }
 
@@ -258,11 +273,6 @@ fn settle_name(path: &Path) -> io::Result<()> {
         File::open(folder)?.sync_all()?;
     }
     Ok(())
-}
-
-fn put(file: &mut File, line: &str) -> io::Result<()> {
-    file.write_all(line.as_bytes())?;
-    file.sync_data()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{Candidate, NUMERICS_VERSION, Provenance};
 use ssb_io::result::{Outcome, ResultFile, Trial};
 
-use crate::source::region_in_words;
+use crate::source::{region_in_words, region_of};
 use crate::{Acquisition, Fit, Image, SearchRange, Session};
 
 /// Which picture `/phase` holds.
@@ -216,7 +216,7 @@ pub fn document(result: &ResultFile) -> Value {
     ] {
         document[key] = p.evaluator[key].clone();
     }
-    if let Some(region) = p.source.options["open"].get("region") {
+    if let Some(region) = region_of(&p.source.options) {
         document["region"] = region.clone();
     }
     for (key, value) in o.details.as_object().into_iter().flatten() {
@@ -248,7 +248,7 @@ pub fn trial(t: &Trial, rotation_deg: f64) -> Value {
 /// The scan region that a result was made of, in words.
 #[must_use]
 pub fn region(result: &ResultFile) -> Option<String> {
-    region_in_words(&result.provenance.source.options["open"])
+    region_in_words(region_of(&result.provenance.source.options)?)
 }
 
 /// The aberrations of a candidate in words: value and angle in both units that people use.
@@ -275,6 +275,9 @@ pub fn in_words(candidate: &Candidate) -> Vec<String> {
             ));
         }
         lines.push(line);
+    }
+    if let Some(rotation_deg) = candidate.rotation_deg {
+        lines.push(format!("rotation {rotation_deg} deg"));
     }
     if candidate.tilt_mrad != [0.0; 2] || candidate.depth_spread_nm != 0.0 {
         lines.push(format!(

@@ -73,15 +73,26 @@ impl Source {
 
     /// The region that is used, for people.
     pub(crate) fn region_in_words(&self) -> Option<String> {
-        region_in_words(&self.options_record())
+        region_in_words(self.options_record().get("region")?)
     }
 }
 
-/// What [`Source::options_record`] says of a region, for people.
-pub(crate) fn region_in_words(options: &Value) -> Option<String> {
-    let range = |key: &str| -> Option<[usize; 2]> {
-        serde_json::from_value(options.get("region")?.get(key)?.clone()).ok()
+/// The region in the options of a [`ssb_core::SourceRecord`], also that of the data which a companion was made
+/// of.
+pub(crate) fn region_of(record: &Value) -> Option<&Value> {
+    let own = |r: &'_ Value| r.get("open").is_some_and(|o| o.get("region").is_some());
+    let record = if own(record) {
+        record
+    } else {
+        record.get("converted_from")?.get("options")?
     };
+    record.get("open")?.get("region")
+}
+
+/// A region for people.
+pub(crate) fn region_in_words(region: &Value) -> Option<String> {
+    let range =
+        |key: &str| -> Option<[usize; 2]> { serde_json::from_value(region.get(key)?.clone()).ok() };
     let ([r0, r1], [c0, c1], [rows, cols]) = (range("rows")?, range("cols")?, range("of")?);
     Some(format!(
         "region: rows {r0} to {r1}, columns {c0} to {c1} (ends not included) of {rows} x {cols}"

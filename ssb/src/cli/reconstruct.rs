@@ -1,7 +1,7 @@
 //! `ssb reconstruct`: an image with known aberrations; nothing is searched.
 
 use serde_json::{Value, json};
-use ssb_core::{Backend, Candidate, check_upsampling};
+use ssb_core::{Backend, Calibration, Candidate, check_upsampling};
 use ssb_io::result::ResultFile;
 
 use super::args::{BackendArgs, DataArgs, ReconstructArgs, ResultArgs};
@@ -10,32 +10,75 @@ use super::{Ending, opening, reusing, writing};
 use crate::record::{Estimator, document, expected_provenance, in_words, region};
 use crate::{Error, REGISTRY};
 
-/// The given candidate and where it came from.
-fn known(a: &ReconstructArgs, console: &Console) -> Result<(Candidate, Value), Error> {
+/// The trial of that number.
+fn trial(result: &ResultFile, file: &str, number: u64) -> Result<Candidate, Error> {
+    let found = result.trials.iter().find(|t| t.number == number);
+    found.map(|t| t.candidate.clone()).ok_or_else(|| {
+        let problem = match result.trials.last() {
+            Some(last) => format!("{file} has trials 0 to {}", last.number),
+            None => format!("the aberrations of {file} were taken as given: no trials"),
+        };
+        let action = "list them with ssb show --trials best=5";
+        Error::request(format!("--trial {number}"), problem, action)
+    })
+}
+
+/// The given candidate, where it came from, and under which calibration it was found.
+fn known(
+    a: &ReconstructArgs,
+    console: &Console,
+) -> Result<(Candidate, Value, Option<Calibration>), Error> {
     let Some(path) = &a.from else {
         let given = opening::candidate(Candidate::default(), &a.known, console)?;
-        return Ok((given, "arguments".into()));
+        return Ok((given, "arguments".into(), None));
     };
     let result = ResultFile::read(path)?;
     let file = path.display().to_string();
-    let (found, trial) = match a.trial {
-        None => (result.outcome.best, Value::Null),
-        Some(number) => {
-            let mut trials = result.trials.iter();
-            let found = trials.find(|t| t.number == number).ok_or_else(|| {
-                let problem = match result.trials.last() {
-                    Some(last) => format!("{file} has trials 0 to {}", last.number),
-                    None => format!("the aberrations of {file} were taken as given: no trials"),
-                };
-                let action = "list them with ssb show --trials best=5";
-                Error::request(format!("--trial {number}"), problem, action)
-            })?;
-            (found.candidate.clone(), number.into())
-        }
+    let found = match a.trial {
+        None => result.outcome.best.clone(),
+        Some(number) => trial(&result, &file, number)?,
     };
-    let candidate = opening::candidate(found.clone(), &a.known, console)?;
-    let origin = json!({"file": file, "trial": trial, "changed": candidate != found});
-    Ok((candidate, origin))
+    let mut candidate = opening::candidate(found.clone(), &a.known, console)?;
+    if let (Some(own), Some(given)) = (candidate.rotation_deg, a.data.rotation_deg) {
+        candidate.rotation_deg = None;
+        if own != given {
+            console.warn(&format!(
+                "rotation_deg: using {given} (argument); {file} says {own}"
+            ));
+        }
+    }
+    let origin = json!({"file": file, "trial": a.trial, "changed": candidate != found});
+    Ok((candidate, origin, Some(result.provenance.calibration)))
+}
+
+/// Aberrations mean the same only under the same beam and rotation.
+fn other_calibration(now: &Calibration, then: &Calibration, turned: bool) -> Option<String> {
+    let mut values = vec![
+        ("voltage_kv", now.voltage_kv.value, then.voltage_kv.value),
+        (
+            "semiangle_mrad",
+            now.semiangle_mrad.value,
+            then.semiangle_mrad.value,
+        ),
+    ];
+    if !turned {
+        values.push((
+            "rotation_deg",
+            now.rotation_deg.value,
+            then.rotation_deg.value,
+        ));
+    }
+    values.retain(|(_, now, then)| (now - then).abs() > 1e-9 * then.abs().max(1.0));
+    let listed: Vec<String> = values
+        .iter()
+        .map(|(name, now, then)| format!("{name} is {now}, there {then}"))
+        .collect();
+    (!listed.is_empty()).then(|| {
+        format!(
+            "calibration: the aberrations were found under another one: {}",
+            listed.join("; ")
+        )
+    })
 }
 
 /// An image that was made or found again.
@@ -49,6 +92,8 @@ pub struct Wanted {
     pub candidate: Candidate,
     /// Where the candidate came from.
     pub origin: Value,
+    /// The calibration that it was found under.
+    pub found_under: Option<Calibration>,
     pub estimator: Estimator,
     pub upsample: usize,
 }
@@ -64,11 +109,12 @@ pub fn make(
     let opening_stage = console.stage("open");
     let source = opening::source(data, console)?;
     let (threads, memory) = (backend.threads, backend.max_memory);
-    let acquisition = opening::acquisition(&source, data, threads, memory, console)?;
+    let mut acquisition = opening::acquisition(&source, data, threads, memory, console)?;
     let open = opening_stage.end();
     let Wanted {
         candidate,
         origin,
+        found_under,
         estimator,
         upsample,
     } = wanted;
@@ -81,6 +127,12 @@ pub fn make(
         "backend": chosen.entry.name,
         "device": backend.device,
     });
+    let turned = candidate.rotation_deg.is_some();
+    let then = found_under.as_ref();
+    if let Some(word) = then.and_then(|t| other_calibration(&acquisition.calibration, t, turned)) {
+        console.warn(&word);
+        acquisition.warnings.push(word);
+    }
     let expected = expected_provenance(&acquisition, request.clone());
     if let Some(result) = reusing::reusable(output, &expected, console) {
         return Ok(Made {
@@ -109,7 +161,7 @@ pub fn make(
 }
 
 pub fn run(a: &ReconstructArgs, console: &Console) -> Result<Ending, Error> {
-    let (candidate, origin) = known(a, console)?;
+    let (candidate, origin, found_under) = known(a, console)?;
     let estimator = if a.estimator == "mean-phase" {
         Estimator::MeanPhase
     } else {
@@ -135,6 +187,7 @@ pub fn run(a: &ReconstructArgs, console: &Console) -> Result<Ending, Error> {
     let wanted = Wanted {
         candidate,
         origin,
+        found_under,
         estimator,
         upsample: a.upsample,
     };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use ssb_core::Candidate;
+use ssb_core::{Calibration, Candidate};
 use ssb_io::result::{PhaseStack, ResultFile};
 use ssb_io::{Numbered, numbered_acquisitions};
 
@@ -123,6 +123,7 @@ impl Member {
         let wanted = reconstruct::Wanted {
             candidate: shared.candidate.clone(),
             origin: json!({"shared_fit_of": shared.name}),
+            found_under: Some(shared.calibration.clone()),
             estimator: Estimator::PhaseOfMean,
             upsample: 1,
         };
@@ -136,6 +137,7 @@ impl Member {
 /// The fit that all acquisitions are reconstructed with.
 struct Shared {
     candidate: Candidate,
+    calibration: Calibration,
     name: String,
 }
 
@@ -226,8 +228,10 @@ fn all(
             }
             return Ok(());
         };
+        let provenance = ResultFile::read_provenance(&first.output)?;
         first.best.clone().map(|candidate| Shared {
             candidate,
+            calibration: provenance.calibration,
             name: first.acquisition.name.clone(),
         })
     } else {

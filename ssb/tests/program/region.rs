@@ -79,6 +79,41 @@ fn a_region_is_fitted_and_its_fit_serves_the_whole() {
         "{}",
         told(&run)
     );
+    // A companion of the region gives the same, and still says of which.
+    let columns = data.path("cols.h5");
+    done(
+        "convert",
+        &data.file,
+        &["-o", columns.to_str().unwrap(), "--region=4:30,8:40"],
+    );
+    let again = data.path("again.h5");
+    let args = [
+        "-o",
+        again.to_str().unwrap(),
+        "--from",
+        part.to_str().unwrap(),
+    ];
+    let of_columns = done("reconstruct", &columns, &args);
+    assert_eq!(of_columns["region"], region);
+    assert!((of_columns["loss"].as_f64().unwrap() / loss - 1.0).abs() < 1e-7);
+    let refused = json(
+        "reconstruct",
+        &columns,
+        &[&args[..], &["--region=0:9,0:9"]].concat(),
+    );
+    assert_eq!(refused.0, 1, "{}", refused.1);
+    // Aberrations under another rotation are not the same: that is said.
+    let turned = done(
+        "reconstruct",
+        &data.file,
+        &[&args[..], &["--rotation-deg=90"]].concat(),
+    );
+    assert!(
+        turned["warnings"]
+            .to_string()
+            .contains("rotation_deg is 90, there 0"),
+        "{turned}"
+    );
     // Trials of a region are drawn from the region.
     let figure = data.path("trials.png");
     let drawn = ["--trials=best=2", "-o", figure.to_str().unwrap()];

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use ssb::ResultFile;
 
 use crate::simulated::{Data, done, json, program};
@@ -13,8 +14,30 @@ const FIT: [&str; 2] = ["--trials=300", "--backend=cpu"];
 /// Everything in a result but its times.
 fn contents(path: &Path) -> ResultFile {
     let mut result = ResultFile::read(path).unwrap();
-    result.provenance.seconds = serde_json::Value::Null;
+    result.provenance.seconds = Value::Null;
     result
+}
+
+/// Trials that the search says it has settled, by the trace of a run.
+fn settled(trace: &Path) -> u64 {
+    let text = std::fs::read_to_string(trace).unwrap_or_default();
+    let records = text
+        .lines()
+        .filter_map(|l| serde_json::from_str::<Value>(l).ok());
+    let of_search = records.filter(|r| r["task"] == "search");
+    of_search
+        .filter_map(|r| r["done"].as_u64())
+        .max()
+        .unwrap_or(0)
+}
+
+/// Exact evaluations in the lines of a journal.
+fn losses(lines: &[u8]) -> u64 {
+    let text = std::str::from_utf8(lines).unwrap();
+    let records = text.lines().filter_map(|l| l.split_once(' '));
+    let records = records.map(|(_, json)| serde_json::from_str::<Value>(json).unwrap());
+    let found = |r: Value| r["found"].as_object().map_or(0, |f| f.len() as u64);
+    records.filter(|r| r["kind"] == "loss").map(found).sum()
 }
 
 /// The whole lines of a journal; nothing where there is none yet.
@@ -81,8 +104,16 @@ fn killed_at_twenty_moments_it_ends_with_the_same_trials_and_result() {
     let journal = ssb::Journal::beside(&pieces);
     let mut moments = Moments(20);
     let mut before = Vec::new();
+    let trace = data.path("trace.jsonl");
+    let traced = ["--resume", "--trace", trace.to_str().unwrap()];
+    // Trials that were equal to earlier ones and not evaluated.
+    let memo = {
+        let whole = contents(&whole);
+        let evaluations = whole.outcome.details["evaluations"].as_u64().unwrap();
+        whole.trials.len() as u64 - evaluations
+    };
     for number in 0..20 {
-        let mut child = fit(&data, &pieces, &["--resume"]).spawn().unwrap();
+        let mut child = fit(&data, &pieces, &traced).spawn().unwrap();
         let running = if number % 5 == 0 {
             // While the program starts, reads, prepares or replays.
             std::thread::sleep(Duration::from_millis(moments.below(80)));
@@ -103,6 +134,9 @@ fn killed_at_twenty_moments_it_ends_with_the_same_trials_and_result() {
         // What one life recorded the next does not make again, and keeps.
         let after = lines(&journal);
         assert!(after.starts_with(&before), "kill {number}");
+        // Only what was in flight is lost: every trial that the search went on from is there.
+        let (kept, went_on) = (losses(&after), settled(&trace));
+        assert!(kept + memo >= went_on, "kill {number}: {kept} of {went_on}");
         before = after;
     }
     let known = count(&before);

@@ -113,7 +113,7 @@ pub fn make(a: &FitArgs, options: &FitOptions, console: &Console) -> Result<Made
     let request = request(a, options, chosen.entry.name);
     let expected = expected_provenance(&acquisition, request.clone());
     if let Some(result) = reusing::reusable(&a.result, &expected, console) {
-        journaling::leave(a, console);
+        journaling::found_again(a, &expected, console)?;
         return Ok(Made {
             result,
             reused: true,

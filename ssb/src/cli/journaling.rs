@@ -1,7 +1,8 @@
 //! The journal of a fit: made beside its result, continued with `--resume`, never discarded without
 //! a word.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use ssb_core::Provenance;
 use ssb_io::result::ResultFile;
 
 use super::args::FitArgs;
@@ -58,15 +59,28 @@ pub fn open(a: &FitArgs, identity: &Value, console: &Console) -> Result<Journal,
     Ok(journal)
 }
 
-/// A journal that lies beside a complete result is of use to nobody, but it is the user's to remove.
-pub fn leave(a: &FitArgs, console: &Console) {
+/// A journal beside a result that was found again: one of that very fit is left over and removed, another is the
+/// user's.
+pub fn found_again(a: &FitArgs, result: &Provenance, console: &Console) -> Result<(), Error> {
     let path = Journal::beside(&a.result.output);
-    if path.exists() {
-        console.note(&format!(
-            "{} is not needed by this result and can be removed",
-            path.display()
-        ));
+    if !path.exists() {
+        return Ok(());
     }
+    let fit = json!({
+        "program": result.program,
+        "numerics_version": result.numerics_version,
+        "source": result.source,
+        "calibration": result.calibration,
+        "disk": result.disk,
+        "request": result.request,
+    });
+    let word = if Journal::remove_finished(&path, &fit)? {
+        "was left over by this fit and is removed"
+    } else {
+        "is not of this result; --force with its request discards it"
+    };
+    console.note(&format!("{} {word}", path.display()));
+    Ok(())
 }
 
 /// What becomes of the journal when the fit ends without a result: a request that cannot be carried out

@@ -215,6 +215,7 @@ fn a_cancelled_fit_goes_on_where_it_was() {
     );
     assert_eq!(asked(&["--resume", "--force"]).0, 2);
 
+    let left = std::fs::read(&journal).unwrap();
     let (code, ended) = asked(&["--resume"]);
     assert_eq!(
         (code, ended["cancelled"].as_bool()),
@@ -227,13 +228,16 @@ fn a_cancelled_fit_goes_on_where_it_was() {
     );
     assert!(contents(&pieces) == contents(&whole), "the results differ");
     assert!(!journal.exists());
-    // Nothing is left to resume: the result is found again.
+    // Nothing is left to resume: the result is found again. A journal that this fit left over, killed between its
+    // result and the end, goes too.
+    std::fs::write(&journal, &left).unwrap();
     let (code, again) = asked(&["--resume"]);
     assert_eq!(
         (code, again["reused"].as_bool()),
         (0, Some(true)),
         "{again}"
     );
+    assert!(!journal.exists());
 }
 
 #[test]

@@ -170,6 +170,30 @@ impl Journal {
         Ok((journal, word))
     }
 
+    /// Removes a journal that the same fit left behind when it was killed with its result already written; `fit` is
+    /// what is known of it, part of [`crate::Session::fit_identity`]. Another fit's journal stays.
+    ///
+    /// # Errors
+    /// [`Error::Journal`] for one that another fit is writing, or a disk that refuses.
+    pub fn remove_finished(path: &Path, fit: &Value) -> Result<bool, Error> {
+        let file = File::open(path).map_err(|e| refused(path, &e))?;
+        locked(path, &file)?;
+        let bytes = std::fs::read(path).map_err(|e| refused(path, &e))?;
+        let header = line::Lines::new(path, &bytes).next();
+        let Some(Ok(header)) = header else {
+            return Ok(false);
+        };
+        let Ok(identity) = header.identity(path) else {
+            return Ok(false);
+        };
+        let mut known = fit.as_object().into_iter().flatten();
+        if !known.all(|(key, value)| identity.get(key) == Some(value)) {
+            return Ok(false);
+        }
+        std::fs::remove_file(path).map_err(|e| refused(path, &e))?;
+        Ok(true)
+    }
+
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {

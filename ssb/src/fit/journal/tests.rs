@@ -216,6 +216,21 @@ fn another_request_is_refused_with_what_differs() {
 }
 
 #[test]
+fn what_its_own_fit_left_over_is_removed_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.h5.journal");
+    written(&path);
+    let part = |trials: usize| serde_json::json!({"request": {"trials": trials, "seed": 42}});
+    assert!(!Journal::remove_finished(&path, &part(10)).unwrap());
+    assert!(path.exists());
+    assert!(Journal::remove_finished(&path, &part(9)).unwrap());
+    assert!(!path.exists());
+    std::fs::write(&path, "my notes\n").unwrap();
+    assert!(!Journal::remove_finished(&path, &part(9)).unwrap());
+    assert!(path.exists());
+}
+
+#[test]
 fn one_process_holds_it_and_foreign_files_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.h5.journal");

@@ -39,6 +39,29 @@ pub fn agreement_band_points(geometry: &Geometry) -> Vec<BandPoint> {
         .collect()
 }
 
+/// Refuses points that are no ordinary points of the stored half plane.
+///
+/// # Errors
+/// [`Error::BadValue`] for a point at DC, on a Nyquist line or outside the half plane.
+pub fn check_points(points: &[BandPoint], geometry: &Geometry) -> Result<(), Error> {
+    let [rows, cols] = geometry.scan_shape;
+    let ordinary = |p: &BandPoint| {
+        p.row < rows && 2 * p.row != rows && 2 * p.col < cols && (p.row, p.col) != (0, 0)
+    };
+    match points.iter().find(|p| !ordinary(p)) {
+        None => Ok(()),
+        Some(p) => Err(Error::BadValue {
+            object: "scan frequency".into(),
+            expected: format!(
+                "a row below {rows} and a column below {} off DC and the Nyquist lines",
+                cols.div_ceil(2)
+            ),
+            found: format!("row {}, column {}", p.row, p.col),
+            action: "ask for points of the agreement's band".into(),
+        }),
+    }
+}
+
 /// S over the band in units of the squared DC value; larger is better.
 ///
 /// `overlap` is `sum_b G_b conj Gamma_b` in units of the DC value, up to a phase; `power` is

@@ -1,10 +1,10 @@
 //! The one production trait: what every backend can be asked for.
 
 use ndarray::Array2;
-use num_complex::Complex64;
+use num_complex::{Complex32, Complex64};
 use serde::Serialize;
 
-use crate::{Candidate, Control, Error, Plan};
+use crate::{BandPoint, Candidate, Control, Error, Plan};
 
 /// The band of scan frequencies over which the agreement S sums, both ends in, in 1/Å.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -128,4 +128,18 @@ pub trait Evaluator: Send {
         candidates: &[Candidate],
         control: &Control,
     ) -> Result<Vec<f64>, Error>;
+
+    /// The spectra `G_b(q)` in counts, unnormalised (numerics section 1), of every BF pixel at chosen scan
+    /// frequencies, for searches that run on the host. They do not depend on the rotation.
+    ///
+    /// Shape (BF pixels, points); a pixel whose aperture is closed may come as 0.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], [`Error::BadValue`] for a point at DC, on a Nyquist line or outside the stored half
+    /// plane, or the backend's own fault.
+    fn spectra(
+        &mut self,
+        points: &[BandPoint],
+        control: &Control,
+    ) -> Result<Array2<Complex32>, Error>;
 }

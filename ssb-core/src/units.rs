@@ -157,10 +157,11 @@ impl FromStr for Angle {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let expected = "a number with rad or deg, e.g. 0.25rad or 14deg";
+        let expected = "a number with rad, mrad or deg, e.g. 0.25rad or 14deg";
         let (value, unit) = split_unit(text).ok_or_else(|| bad("angle", text, expected))?;
         match unit {
             "rad" => Ok(Self::from_rad(value)),
+            "mrad" => Ok(Self::from_rad(value * 1e-3)),
             "deg" | "°" => Ok(Self::from_deg(value)),
             _ => Err(bad("angle", text, expected)),
         }

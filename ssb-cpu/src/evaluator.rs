@@ -1,9 +1,9 @@
 //! The prepared CPU evaluator.
 
 use ndarray::Array2;
-use num_complex::Complex64;
+use num_complex::{Complex32, Complex64};
 use ssb_core::{
-    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase,
+    BandPoint, Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase,
 };
 
 use crate::aligned::Aligned;
@@ -112,5 +112,13 @@ impl Evaluator for CpuEvaluator {
         control: &Control,
     ) -> Result<Vec<f64>, Error> {
         self.agreements_of(candidates, control)
+    }
+
+    fn spectra(
+        &mut self,
+        points: &[BandPoint],
+        control: &Control,
+    ) -> Result<Array2<Complex32>, Error> {
+        self.spectra_at(points, control)
     }
 }

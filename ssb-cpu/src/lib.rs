@@ -31,6 +31,7 @@ mod pixel;
 mod plan;
 mod reach;
 mod reuse;
+mod spectra;
 mod store;
 mod support;
 mod transpose;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use ssb_core::{Control, PrepareOptions};
+use ssb_core::{Control, PrepareOptions, agreement_band_points};
 use ssb_kernels::device::{Connected, Faults, profiles};
 use ssb_kernels::text::{CudaText, Target, TextDevice, record};
 use ssb_testkit::candidates::of_every_model;
@@ -25,11 +25,14 @@ fn four_sizes_and_every_model_compile_few_kernels() {
             faults: Faults::default(),
         };
         let problem = benchmark_problem([n, n], 3).unwrap();
+        let geometry = problem.geometry().clone();
         let candidates = of_every_model(problem.geometry());
         let client = recorder.client().clone();
         let options = PrepareOptions::default();
         let mut evaluator =
             ssb_kernels::prepare(client, connected, problem, &options, &control).unwrap();
+        let band = agreement_band_points(&geometry);
+        assert!(evaluator.spectra(&band, &control).is_err());
         for candidate in candidates {
             // Nothing runs: the self-test fails after launching every kernel of the model.
             let one = std::slice::from_ref(&candidate);

@@ -4,10 +4,10 @@
 use std::cell::Cell;
 
 use ssb_core::ndarray::Array2;
-use ssb_core::num_complex::Complex64;
+use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{
-    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, PrepareOptions,
-    Problem, Result,
+    BandPoint, Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase,
+    PrepareOptions, Problem, Result,
 };
 use ssb_cpu_oracle::ORACLE;
 use ssb_testkit::conformance::{self, Summary};
@@ -52,6 +52,7 @@ enum Fault {
     NyquistNotSplit,
     NativeSamplesOff,
     AgreementOff,
+    SpectraOff,
     BatchMatters,
     BlockMatters,
     ThreadsMatter,
@@ -238,6 +239,14 @@ impl Evaluator for Wrong {
         }
         Ok(found)
     }
+
+    fn spectra(&mut self, points: &[BandPoint], control: &Control) -> Result<Array2<Complex32>> {
+        let mut found = self.inner.spectra(points, &self.control(control))?;
+        if self.fault == Fault::SpectraOff {
+            found *= Complex32::from(1.0 + 2e-6);
+        }
+        Ok(found)
+    }
 }
 
 fn summary_of(fault: Fault) -> Summary {
@@ -270,6 +279,7 @@ fn every_fault_is_caught_by_the_check_made_for_it() {
         (Fault::NyquistNotSplit, "object x2"),
         (Fault::NativeSamplesOff, "every 3rd sample of the object"),
         (Fault::AgreementOff, "agreement"),
+        (Fault::SpectraOff, "spectra of single BF pixels"),
         (Fault::BatchMatters, "loss alone and in any batch"),
         (Fault::BlockMatters, "loss with any BF block"),
         (Fault::ThreadsMatter, "loss with 1 and 3 threads"),

@@ -14,6 +14,7 @@ mod backends;
 pub mod cli;
 mod column_sign;
 mod counts;
+mod curl;
 mod error;
 pub mod figure;
 mod fit;
@@ -27,9 +28,11 @@ pub use acquisition::{Acquisition, AcquisitionOptions, HotPixels};
 pub use backends::REGISTRY;
 pub use column_sign::{ColumnSign, ColumnState, column_sign};
 pub use counts::Counts;
+pub use curl::RotationEstimate;
 pub use error::Error;
 pub use fit::{
-    DEGENERATE_LIMIT, Fit, FitOptions, FitTrial, Journal, Quantity, Refine, SearchRange, Setting,
+    AgreementBest, Branch, DEGENERATE_LIMIT, Deviation, Fit, FitOptions, FitTrial, Journal,
+    Quantity, Refine, SearchRange, Setting,
 };
 pub use record::{Estimator, document, expected_provenance};
 pub use replay::ReplayOptions;

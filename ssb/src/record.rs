@@ -54,6 +54,17 @@ fn ranges(search: &[SearchRange]) -> Value {
         .into()
 }
 
+/// One standard deviation of each searched quantity, by its key; null where there are none.
+fn deviations(fit: &Fit) -> Value {
+    if fit.deviations.is_empty() {
+        return Value::Null;
+    }
+    (fit.deviations.iter())
+        .map(|d| (d.quantity.key(), json!(d.sigma)))
+        .collect::<Map<String, Value>>()
+        .into()
+}
+
 fn single(array: &Array2<f64>) -> Array2<f32> {
     array.mapv(|v| v as f32)
 }
@@ -161,6 +172,9 @@ impl Session {
                 "start": fit.start,
                 "search": ranges(&fit.search),
                 "column_sign": fit.column_sign,
+                "branches": fit.branches,
+                "uncertainty": deviations(fit),
+                "agreement_best": fit.agreement_best,
                 "evaluations": fit.evaluations,
                 "agreement_evaluations": fit.agreement_evaluations,
                 "refinements": fit.refinements,
@@ -174,6 +188,7 @@ impl Session {
                 method: t.method.clone(),
                 candidate: t.candidate.clone(),
                 loss: t.loss,
+                agreement: t.agreement,
                 degenerate_fraction: t.degenerate_fraction,
                 eligible: t.eligible,
             })
@@ -236,10 +251,11 @@ pub fn trial(t: &Trial, rotation_deg: f64) -> Value {
     json!({
         "number": t.number,
         "method": t.method,
-        "objective": "phase-variance",
+        "objective": t.objective(),
         "candidate": t.candidate,
         "rotation_deg": t.candidate.rotation_deg.unwrap_or(rotation_deg),
         "loss": t.loss,
+        "agreement": t.agreement,
         "degenerate_fraction": t.degenerate_fraction,
         "eligible": t.eligible,
     })

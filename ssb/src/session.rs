@@ -4,18 +4,15 @@ use std::borrow::Borrow;
 use std::sync::{Mutex, MutexGuard};
 
 use ssb_core::ndarray::Array2;
-use ssb_core::num_complex::Complex64;
+use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{
-    Aberrations, Backend, BfDisk, Calibration, CalibrationHints, Candidate, Control, Evaluation,
-    Evaluator, EvaluatorInfo, Geometry, MeanPhase, PrepareOptions, SourceRecord,
+    Aberrations, Backend, BandPoint, BfDisk, Calibration, CalibrationHints, Candidate, Control,
+    Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase, PrepareOptions, SourceRecord,
 };
 
 use crate::acquisition::AcquisitionFacts;
 use crate::fit::{self, JournaledEvaluator};
-use crate::{
-    Acquisition, AcquisitionOptions, ColumnState, Error, Fit, FitOptions, Journal, REGISTRY,
-    Source, column_sign,
-};
+use crate::{Acquisition, AcquisitionOptions, Error, Fit, FitOptions, Journal, REGISTRY, Source};
 
 /// Options of [`Session::reconstruct`].
 #[derive(Debug, Clone, PartialEq)]
@@ -231,6 +228,14 @@ impl Session {
         Ok(self.evaluator()?.agreements(candidates, &self.control)?)
     }
 
+    /// The spectra `G_b(q)` of every BF pixel at chosen scan frequencies, in counts; shape (BF pixels, points).
+    ///
+    /// # Errors
+    /// As [`Evaluator::spectra`].
+    pub fn spectra(&self, points: &[BandPoint]) -> Result<Array2<Complex32>, Error> {
+        Ok(self.evaluator()?.spectra(points, &self.control)?)
+    }
+
     /// The mean phase of one candidate with its loss.
     ///
     /// # Errors
@@ -263,8 +268,7 @@ impl Session {
     /// trial ended, or no candidate that carries information.
     pub fn fit(&self, options: &FitOptions) -> Result<Fit, Error> {
         self.completed(options, |evaluator| {
-            let semiangle_rad = self.facts.geometry.semiangle_rad;
-            fit::search(evaluator, semiangle_rad, options, &self.control)
+            fit::search(evaluator, &self.facts.geometry, options, &self.control)
         })
     }
 
@@ -276,9 +280,8 @@ impl Session {
     /// As [`Session::fit`], and [`Error::Journal`] when the disk refuses a record.
     pub fn fit_recorded(&self, options: &FitOptions, journal: &mut Journal) -> Result<Fit, Error> {
         self.completed(options, |evaluator| {
-            let semiangle_rad = self.facts.geometry.semiangle_rad;
             let mut recorded = JournaledEvaluator::new(evaluator, journal);
-            let fit = fit::search(&mut recorded, semiangle_rad, options, &self.control);
+            let fit = fit::search(&mut recorded, &self.facts.geometry, options, &self.control);
             fit.map_err(|e| journal.take_fault().unwrap_or(e))
         })
     }
@@ -302,21 +305,7 @@ impl Session {
             Err(e) => return Err(e),
         }
         if options.check_rotation {
-            let object = self.object(&fit.best, 1)?;
-            let sign = column_sign(object.mapv(Complex64::arg).view());
-            match sign.state {
-                ColumnState::Positive => {}
-                ColumnState::Reversed => fit.warnings.push(format!(
-                    "column sign: atom columns are dark in phase (score {:.2}); the scan rotation \
-                     may be off by 180 degrees; nothing was flipped",
-                    sign.score
-                )),
-                ColumnState::Inconclusive => fit.warnings.push(format!(
-                    "column sign: inconclusive (score {:.2}); nothing was flipped",
-                    sign.score
-                )),
-            }
-            fit.column_sign = Some(sign);
+            self.decide_branch(&mut fit)?;
         }
         Ok(fit)
     }
@@ -326,14 +315,15 @@ impl Session {
         let g = &self.facts.geometry;
         let size_a = aberrations.get(0).magnitude_a.abs() + aberrations.get(1).magnitude_a.abs();
         let mut doubts = Vec::new();
-        // A pixel of `dalpha` washes out detail finer than 1 / (2 C dalpha), here 2 Å.
-        let washed_out_a = 1.0 / g.det_step_rad[0].max(g.det_step_rad[1]);
-        let field_a = (g.scan_shape[0] as f64 * g.scan_step_a[0])
-            .min(g.scan_shape[1] as f64 * g.scan_step_a[1]);
-        let fills_field_a = field_a / (2.0 * g.semiangle_rad);
         for (limit_a, why) in [
-            (washed_out_a, "a detector pixel washes out detail of 2 Å"),
-            (fills_field_a, "the probe is wider than the field of view"),
+            (
+                fit::washed_out_a(g),
+                "a detector pixel washes out detail of 2 Å",
+            ),
+            (
+                2.0 * fit::half_field_a(g),
+                "the probe is wider than the field of view",
+            ),
         ] {
             if size_a > limit_a {
                 doubts.push(format!(

@@ -82,12 +82,26 @@ pub struct Trial {
     pub method: String,
     /// What was evaluated.
     pub candidate: Candidate,
-    /// Phase variance in rad².
+    /// Phase variance in rad²; NaN where the search went by the agreement alone.
     pub loss: f64,
-    /// Share of points with |Gamma| <= 1e-8.
+    /// The agreement S in counts², where the search went by it.
+    pub agreement: Option<f64>,
+    /// Share of points with |Gamma| <= 1e-8; NaN as for the loss.
     pub degenerate_fraction: f64,
     /// Whether the trial may be returned as a best fit.
     pub eligible: bool,
+}
+
+impl Trial {
+    /// What the search went by at this trial: `phase-variance` or `agreement`.
+    #[must_use]
+    pub fn objective(&self) -> &'static str {
+        if self.loss.is_nan() && self.agreement.is_some() {
+            "agreement"
+        } else {
+            "phase-variance"
+        }
+    }
 }
 
 impl ResultFile {

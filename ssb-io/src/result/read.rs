@@ -220,15 +220,21 @@ impl Reader {
             .read_strings()
             .map_err(|e| self.damaged("trials/method", "texts", &e))?;
         let losses: Vec<f64> = self.column("trials/loss")?;
+        let agreements: Vec<f64> = if self.has("trials/agreement") {
+            self.column("trials/agreement")?
+        } else {
+            vec![f64::NAN; count]
+        };
         let degenerate: Vec<f64> = self.column("trials/degenerate_fraction")?;
         let eligible: Vec<u8> = self.column("trials/eligible")?;
         let lengths = [
             methods.len(),
             losses.len(),
+            agreements.len(),
             degenerate.len(),
             eligible.len(),
         ];
-        if lengths != [count; 4] {
+        if lengths != [count; 5] {
             let found = format!("{lengths:?} values");
             return Err(self.damaged("trials", &format!("{count} values a column"), &found));
         }
@@ -247,6 +253,7 @@ impl Reader {
                 method,
                 candidate,
                 loss: losses[i],
+                agreement: Some(agreements[i]).filter(|s| !s.is_nan()),
                 degenerate_fraction: degenerate[i],
                 eligible: eligible[i] != 0,
             })

@@ -42,6 +42,7 @@ fn result(pixels: u32) -> ResultFile {
         } else {
             0.1 / (i + 3) as f64
         },
+        agreement: (i == 1).then_some(1.0 / 3.0),
         degenerate_fraction: 0.013,
         eligible: i != 3,
     });

@@ -11,7 +11,7 @@ use ndarray::Array2;
 use ssb_core::{Candidate, ndarray};
 
 use super::candidate_columns::columns_of;
-use super::{MARK, ROTATION_GIVEN, ResultFile, VERSION};
+use super::{MARK, ROTATION_GIVEN, ResultFile, Trial, VERSION};
 use crate::IoError;
 use crate::write::{Replacement, unwritable};
 
@@ -201,13 +201,26 @@ fn trial_columns(group: &mut GroupBuilder, result: &ResultFile) {
     group
         .create_dataset("loss")
         .with_f64_data(&losses)
-        .set_attr("units", text("rad^2"))
-        .set_attr("objective", text("phase-variance"));
+        .set_attr("units", text("rad^2"));
+    if trials.iter().any(|t| t.agreement.is_some()) {
+        let agreements: Vec<f64> = trials
+            .iter()
+            .map(|t| t.agreement.unwrap_or(f64::NAN))
+            .collect();
+        group
+            .create_dataset("agreement")
+            .with_f64_data(&agreements)
+            .set_attr("units", text("counts^2"));
+    }
     group
         .create_dataset("degenerate_fraction")
         .with_f64_data(&degenerate)
         .set_attr("units", text("1"));
     group.create_dataset("eligible").with_u8_data(&eligible);
+    let objectives: Vec<&str> = trials.iter().map(Trial::objective).collect();
+    group
+        .create_dataset("objective")
+        .with_vlen_strings(&objectives);
     // Every trial has the rotation that it was evaluated at; which ones brought their own stands beside.
     let own = result.provenance.calibration.rotation_deg.value;
     let mut turned: Vec<Candidate> = trials.iter().map(|t| t.candidate.clone()).collect();

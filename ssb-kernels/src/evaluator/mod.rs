@@ -6,15 +6,16 @@ mod candidate_lists;
 mod pack;
 mod passes;
 mod self_test;
+mod spectra;
 mod store;
 mod sums;
 
 use cubecl::prelude::*;
 use ndarray::Array2;
-use num_complex::Complex64;
+use num_complex::{Complex32, Complex64};
 use ssb_core::{
-    Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Evidence, Geometry, Limits,
-    MeanPhase, PrepareOptions, Problem,
+    BandPoint, Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, Evidence, Geometry,
+    Limits, MeanPhase, PrepareOptions, Problem,
 };
 
 pub(crate) use pack::Pack;
@@ -258,5 +259,13 @@ impl<R: Runtime> Evaluator for KernelEvaluator<R> {
             .iter()
             .map(|c| self.agreement(c, control))
             .collect()
+    }
+
+    fn spectra(
+        &mut self,
+        points: &[BandPoint],
+        control: &Control,
+    ) -> Result<Array2<Complex32>, Error> {
+        self.spectra_at(points, control)
     }
 }

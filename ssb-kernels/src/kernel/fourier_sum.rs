@@ -12,7 +12,8 @@ use super::layout::{Extent, Model};
 pub(crate) const COL_SHIFT: u32 = 13;
 /// See [`COL_SHIFT`].
 pub(crate) const MIRROR_SHIFT: u32 = 26;
-const MASK: u32 = (1 << COL_SHIFT) - 1;
+/// See [`COL_SHIFT`].
+pub(crate) const MASK: u32 = (1 << COL_SHIFT) - 1;
 
 /// What is summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

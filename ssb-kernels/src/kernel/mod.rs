@@ -14,6 +14,7 @@ pub(crate) mod on_chip;
 pub(crate) mod prepare;
 pub(crate) mod reduce;
 pub(crate) mod rows;
+pub(crate) mod spectra;
 pub(crate) mod stepwise;
 pub(crate) mod tables;
 #[cfg(test)]

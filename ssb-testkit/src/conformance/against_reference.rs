@@ -1,9 +1,10 @@
 //! Loss, mean phase, object, agreement and degenerate fraction against the float64 reference.
 
 use ssb_core::UPSAMPLINGS;
-use ssb_core::ndarray::{Array2, s};
-use ssb_core::num_complex::Complex64;
-use ssb_core::{Error, Evaluator, PrepareOptions};
+use ssb_core::ndarray::{Array2, Axis, s};
+use ssb_core::num_complex::{Complex32, Complex64};
+use ssb_core::{BandPoint, Error, Evaluator, PrepareOptions, agreement_band_points};
+use ssb_cpu_oracle::Oracle;
 
 use super::distance::{phase_rad, relative, relative_l2, within_share};
 use super::recorder::{Measurements, Recorder};
@@ -29,6 +30,7 @@ pub(super) fn check(trial: &Trial<'_>, recorder: &mut Recorder<'_>) {
         objects(trial, evaluator, upsample, recorder);
     }
     agreements(trial, evaluator, recorder);
+    spectra(trial, evaluator, recorder);
 }
 
 fn losses(trial: &Trial<'_>, evaluator: &mut dyn Evaluator, recorder: &mut Recorder<'_>) {
@@ -182,4 +184,49 @@ fn agreements(trial: &Trial<'_>, evaluator: &mut dyn Evaluator, recorder: &mut R
         other => alone.fail(format!("{other:?}")),
     }
     recorder.finish(alone);
+}
+
+fn spectra(trial: &Trial<'_>, evaluator: &mut dyn Evaluator, recorder: &mut Recorder<'_>) {
+    let mut apart = Measurements::of("spectra of single BF pixels", OBJECT_RELATIVE_L2);
+    let mut refused = Measurements::of("spectra at DC and Nyquist are refused", 0.0);
+    let geometry = trial.problem.geometry();
+    let points = agreement_band_points(geometry);
+    let expected = Oracle::new(trial.problem.clone(), &PrepareOptions::default())
+        .and_then(|mut oracle| oracle.spectra(&points, trial.control));
+    match (evaluator.spectra(&points, trial.control), expected) {
+        (Ok(found), Ok(expected)) if found.dim() == expected.dim() => {
+            let apertures = geometry.apertures(geometry.rotation_deg);
+            let open = |b: &usize| apertures[*b] > 0.0;
+            let rows: Vec<usize> = (0..apertures.len()).filter(open).collect();
+            let exact = |spectra: &Array2<Complex32>| {
+                let open = spectra.select(Axis(0), &rows);
+                open.mapv(|z| Complex64::new(f64::from(z.re), f64::from(z.im)))
+            };
+            // A scan without a point in the band has nothing to compare.
+            if !points.is_empty() {
+                apart.add(relative_l2(&exact(&found), &exact(&expected)), "band");
+            }
+        }
+        (found, expected) => apart.fail(format!(
+            "{:?}, expected {:?}",
+            found.map(|f| f.dim()),
+            expected.map(|e| e.dim())
+        )),
+    }
+    if !points.is_empty() {
+        recorder.finish(apart);
+    }
+    let [rows, cols] = geometry.scan_shape;
+    for (row, col) in [(0, 0), (rows, 1), (1, cols / 2 + 1)] {
+        let point = BandPoint {
+            row,
+            col,
+            weight: 2,
+        };
+        match evaluator.spectra(&[point], trial.control) {
+            Err(Error::BadValue { .. }) => refused.add(0.0, ""),
+            other => refused.fail(format!("{row}, {col}: {:?}", other.map(|s| s.dim()))),
+        }
+    }
+    recorder.finish(refused);
 }

@@ -1,6 +1,6 @@
 //! What an evaluator says about itself, and how it refuses.
 
-use ssb_core::{Candidate, Control, Error, Evaluator, PrepareOptions};
+use ssb_core::{Candidate, Control, Error, Evaluator, PrepareOptions, agreement_band_points};
 
 use super::Trial;
 use super::distance::relative;
@@ -81,6 +81,7 @@ fn refusals(trial: &Trial<'_>, evaluator: &mut dyn Evaluator, recorder: &mut Rec
     let stop = Control::default();
     stop.cancel();
     let one = std::slice::from_ref(candidate);
+    let band = agreement_band_points(trial.problem.geometry());
     for (what, outcome) in [
         ("losses", evaluator.evaluate(one, &stop).map(drop)),
         (
@@ -89,6 +90,7 @@ fn refusals(trial: &Trial<'_>, evaluator: &mut dyn Evaluator, recorder: &mut Rec
         ),
         ("object", evaluator.object(candidate, 2, &stop).map(drop)),
         ("agreement", evaluator.agreements(one, &stop).map(drop)),
+        ("spectra", evaluator.spectra(&band, &stop).map(drop)),
     ] {
         match outcome {
             Err(Error::Cancelled) => cancelled.add(0.0, ""),

@@ -194,16 +194,16 @@ pub struct FitArgs {
     pub data: DataArgs,
     #[command(flatten)]
     pub result: ResultArgs,
-    /// tpe, random, grid (guided: not yet)
-    #[arg(long, default_value = "tpe", value_name = "METHOD")]
+    /// guided (agreement from coarse to fine, then the exact loss), or the exact loss alone: tpe, random, grid
+    #[arg(long, default_value = "guided", value_name = "METHOD")]
     pub method: String,
-    /// Trials of the search, the start included
+    /// Trials of tpe, random and grid, the start included
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub trials: usize,
     /// Seed of the search
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
-    /// Range searched, e.g. C10=-40nm:40nm (repeatable); without any: C10=-40nm:40nm, C12=0nm:10nm and phi12; with one, only the terms named
+    /// Range searched, e.g. C10=-40nm:40nm (repeatable; also rotation=-5deg:5deg, tilt_row, tilt_col, depth_spread); without a term: C10=-40nm:40nm, C12=0nm:10nm and phi12, wider with guided where detector and field can show more; with one, only the terms named
     #[arg(long, value_name = "NAME=LOW:HIGH")]
     pub search: Vec<String>,
     /// Start, e.g. C12=5nm (repeatable)
@@ -215,10 +215,13 @@ pub struct FitArgs {
     /// nelder-mead or none (gradient: not yet)
     #[arg(long, default_value = "nelder-mead", value_parser = ["nelder-mead", "gradient", "none"])]
     pub refine: String,
-    /// Fit specimen tilt and depth spread too (not yet)
+    /// Fit specimen tilt and depth spread with C10, C12 and phi12, by the agreement
     #[arg(long)]
     pub tilt: bool,
-    /// Score whether atom columns are bright
+    /// Estimate the rotation from the curl of the centre of mass, and search it within 8 deg of that
+    #[arg(long)]
+    pub rotation_from_curl: bool,
+    /// Score whether atom columns are bright, and take the rotation 180 deg away when they are only there
     #[arg(long, default_value = "on", value_parser = ["on", "off"])]
     pub check_rotation: String,
     /// Continue a fit that was cancelled or killed, from the journal beside its result (R.h5.journal)

@@ -8,7 +8,7 @@ use super::args::FitArgs;
 use super::console::{Console, peak_rss_bytes};
 use super::{Ending, journaling, opening, reusing};
 use crate::record::{document, expected_provenance, in_words, region};
-use crate::{Error, FitOptions, REGISTRY, Refine, SearchRange, Setting};
+use crate::{Error, FitOptions, Quantity, REGISTRY, Refine, SearchRange, Setting};
 
 fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
     list.iter().map(|s| s.parse()).collect()
@@ -16,12 +16,6 @@ fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
 
 /// What the arguments ask for.
 pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
-    if a.tilt || a.known.tilt_mrad.is_some() || a.known.depth_spread_nm.is_some() {
-        return Err(Error::not_yet(
-            "a fit with specimen tilt",
-            "drop --tilt, --tilt-mrad and --depth-spread-nm, or score tilts with `ssb eval`",
-        ));
-    }
     let refine = match a.refine.as_str() {
         "gradient" => {
             return Err(Error::not_yet(
@@ -36,13 +30,33 @@ pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
     let mut start = settings(&a.start)?;
     // Known aberrations are where the search starts; those it does not move stay there.
     start.extend(settings(&a.known.aberrations)?);
+    if let Some(tilt_mrad) = a.known.tilt_mrad {
+        let quantities = [Quantity::TiltRow, Quantity::TiltCol];
+        start.extend(
+            (quantities.into_iter().zip(tilt_mrad))
+                .map(|(quantity, value)| Setting { quantity, value }),
+        );
+    }
+    start.extend(a.known.depth_spread_nm.map(|value| Setting {
+        quantity: Quantity::DepthSpread,
+        value,
+    }));
+    let search = search?;
+    if a.rotation_from_curl && search.iter().any(|r| r.quantity == Quantity::Rotation) {
+        return Err(Error::request(
+            "--rotation-from-curl",
+            "the rotation is searched over a given range already",
+            "drop one of the two",
+        ));
+    }
     Ok(FitOptions {
         method: a.method.clone(),
         trials: a.trials,
         seed: a.seed,
-        search: search?,
+        search,
         start,
         fix: settings(&a.fix)?,
+        tilt: a.tilt,
         refine,
         check_rotation: a.check_rotation == "on",
     })
@@ -63,6 +77,8 @@ fn request(a: &FitArgs, options: &FitOptions, backend: &str) -> Value {
         "search": options.search,
         "start": list(&options.start),
         "fix": list(&options.fix),
+        "tilt": options.tilt,
+        "rotation_from_curl": a.rotation_from_curl,
         "refine": options.refine,
         "check_rotation": options.check_rotation,
         "backend": backend,
@@ -85,6 +101,43 @@ fn text(document: &Value, words: &[String], output: &std::path::Path) -> String 
     }
     lines.push(format!("result: {}", output.display()));
     lines.join("\n")
+}
+
+/// Half the range in deg that the rotation is searched over around its estimate.
+const AROUND_CURL_DEG: f64 = 8.0;
+
+/// The options with the rotation searched around its estimate, where that is asked for.
+fn with_rotation(
+    a: &FitArgs,
+    mut options: FitOptions,
+    session: &crate::Session,
+    console: &Console,
+) -> Result<FitOptions, Error> {
+    if !a.rotation_from_curl {
+        return Ok(options);
+    }
+    let estimate = session.rotation_from_curl()?;
+    if !estimate.is_clear() {
+        return Err(Error::request(
+            "--rotation-from-curl",
+            format!(
+                "the curl of the centre of mass does not single out an angle (its least value is {:.2} of its largest)",
+                estimate.curl_ratio
+            ),
+            "give --rotation-deg, or search it with --search rotation=-90deg:90deg",
+        ));
+    }
+    let deg = estimate.rotation_deg;
+    console.note(&format!(
+        "rotation: {deg:.1} deg from the curl of the centre of mass (curl ratio {:.3}); 180 deg away is equally good",
+        estimate.curl_ratio
+    ));
+    options.search.push(SearchRange {
+        quantity: Quantity::Rotation,
+        low: deg - AROUND_CURL_DEG,
+        high: deg + AROUND_CURL_DEG,
+    });
+    Ok(options)
 }
 
 /// A fit that was made, continued or found again.
@@ -123,9 +176,10 @@ pub fn make(a: &FitArgs, options: &FitOptions, console: &Console) -> Result<Made
     let preparing = console.stage("prepare");
     let session = opening::session(acquisition, &a.backend, console)?;
     let prepare = preparing.end();
+    let options = with_rotation(a, options.clone(), &session, console)?;
     let mut journal = journaling::open(a, &session.fit_identity(&request), console)?;
     let fitting = console.stage("fit");
-    let fit = match session.fit_recorded(options, &mut journal) {
+    let fit = match session.fit_recorded(&options, &mut journal) {
         Ok(fit) => fit,
         Err(error) => {
             journaling::failed(journal, &error, console);

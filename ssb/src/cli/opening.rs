@@ -145,7 +145,8 @@ pub fn candidate(
     a: &AberrationArgs,
     console: &Console,
 ) -> Result<Candidate, Error> {
-    let mut aberrations = from.aberrations;
+    let mut candidate = from;
+    candidate.tilt_mrad = a.tilt_mrad.unwrap_or(candidate.tilt_mrad);
     let mut seen: Vec<Quantity> = Vec::new();
     for text in &a.aberrations {
         let setting: Setting = text.parse()?;
@@ -156,10 +157,17 @@ pub fn candidate(
                 "give one value",
             ));
         }
+        if setting.quantity.term().is_none() {
+            return Err(Error::request(
+                format!("--aberration {}", setting.quantity.name()),
+                "it is no aberration",
+                "use --rotation-deg, --tilt-mrad or --depth-spread-nm",
+            ));
+        }
         seen.push(setting.quantity);
-        setting.quantity.set(&mut aberrations, setting.value);
+        setting.quantity.set(&mut candidate, setting.value);
     }
-    let depth_spread_nm = a.depth_spread_nm.unwrap_or(from.depth_spread_nm);
+    let depth_spread_nm = a.depth_spread_nm.unwrap_or(candidate.depth_spread_nm);
     if !(0.0..=MAX_DEPTH_SPREAD_NM).contains(&depth_spread_nm) {
         return Err(Error::request(
             "--depth-spread-nm",
@@ -167,12 +175,7 @@ pub fn candidate(
             format!("give 0 to {MAX_DEPTH_SPREAD_NM}"),
         ));
     }
-    let candidate = Candidate {
-        aberrations,
-        tilt_mrad: a.tilt_mrad.unwrap_or(from.tilt_mrad),
-        depth_spread_nm,
-        rotation_deg: from.rotation_deg,
-    };
+    candidate.depth_spread_nm = depth_spread_nm;
     warn_of_angles(&candidate, console);
     Ok(candidate)
 }

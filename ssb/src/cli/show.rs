@@ -27,7 +27,7 @@ fn chosen(trials: &[Trial], choice: TrialChoice) -> Vec<&Trial> {
             n
         }
         TrialChoice::Best(n) => {
-            list.retain(|t| t.eligible);
+            list.retain(|t| t.eligible && !t.loss.is_nan());
             list.sort_by(|a, b| a.loss.total_cmp(&b.loss));
             n
         }
@@ -36,13 +36,21 @@ fn chosen(trials: &[Trial], choice: TrialChoice) -> Vec<&Trial> {
     list
 }
 
+/// The value that the search went by.
+fn score(t: &Trial) -> String {
+    match (t.objective(), t.agreement) {
+        ("agreement", Some(s)) => format!("S {s:.6e} counts²"),
+        _ => format!("loss {:.6e} rad²", t.loss),
+    }
+}
+
 fn line(t: &Trial, rotation_deg: f64) -> String {
     let [c10, c12] = [0, 1].map(|i| t.candidate.aberrations.get(i));
     format!(
-        "{:>5} {:<12} loss {:.6e}  C10 {:>9.3} nm  C12 {:>8.3} nm  phi12 {:>8.4} rad  rotation {:>8.3} deg",
+        "{:>5} {:<12} {:<24}  C10 {:>9.3} nm  C12 {:>8.3} nm  phi12 {:>8.4} rad  rotation {:>8.3} deg",
         t.number,
         t.method,
-        t.loss,
+        score(t),
         c10.magnitude_a / 10.0,
         c12.magnitude_a / 10.0,
         c12.angle_rad,
@@ -75,7 +83,7 @@ fn picture(
         pictures.push(TrialPicture {
             title: format!("trial {}, {}", t.number, t.method),
             lines: vec![
-                format!("loss {:.6e} rad²", t.loss),
+                score(t),
                 format!(
                     "C10 {:.2} nm, C12 {:.2} nm at {:.1}°",
                     c10.magnitude_a / 10.0,

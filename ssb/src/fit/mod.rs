@@ -1,16 +1,28 @@
 //! Fitting aberrations on the exact phase variance: what is searched, the search, its result.
 
+/// Name of the guided search.
+const GUIDED: &str = "guided";
+
+mod branch;
+mod chart;
+mod climb;
+mod exact;
+mod guided;
+mod honest_limit;
 mod journal;
 mod options;
 mod outcome;
 mod quantity;
 mod search;
 mod search_space;
+mod tilt;
 
+pub use branch::Branch;
+pub(crate) use honest_limit::{half_field_a, washed_out_a};
 pub use journal::Journal;
 pub(crate) use journal::JournaledEvaluator;
 pub use options::{FitOptions, Refine};
-pub use outcome::{Fit, FitTrial};
+pub use outcome::{AgreementBest, Deviation, Fit, FitTrial};
 pub use quantity::{Quantity, SearchRange, Setting};
 pub use search::DEGENERATE_LIMIT;
 pub(crate) use search::search;

@@ -26,7 +26,7 @@ pub enum Refine {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitOptions {
-    /// Search method: `tpe`, `random` or `grid`.
+    /// Search method: `guided`, `tpe`, `random` or `grid`.
     pub method: String,
     /// Trials of the search, the start included.
     pub trials: usize,
@@ -40,6 +40,8 @@ pub struct FitOptions {
     pub start: Vec<Setting>,
     /// Quantities held at a value.
     pub fix: Vec<Setting>,
+    /// Whether specimen tilt and depth spread are searched with C10, C12 and phi12, by the agreement S.
+    pub tilt: bool,
     /// Refinement of the best trials.
     pub refine: Refine,
     /// Whether the sign of the atom columns is scored.
@@ -49,12 +51,13 @@ pub struct FitOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         Self {
-            method: "tpe".into(),
+            method: super::GUIDED.into(),
             trials: 200,
             seed: 42,
             search: Vec::new(),
             start: Vec::new(),
             fix: Vec::new(),
+            tilt: false,
             refine: Refine::NelderMead,
             check_rotation: true,
         }
@@ -62,12 +65,16 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
+    /// Whether the thick model is searched.
+    pub(crate) fn is_thick(&self) -> bool {
+        self.tilt || self.search.iter().any(|r| r.quantity.is_thick())
+    }
+
     /// Refuses options that contradict each other.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.method == "guided" {
-            return Err(Error::not_yet("the method `guided`", "use --method tpe"));
+        if self.method != super::GUIDED {
+            ssb_optim::sampler(&self.method)?;
         }
-        ssb_optim::sampler(&self.method)?;
         if self.trials == 0 {
             return Err(Error::request(
                 "--trials",

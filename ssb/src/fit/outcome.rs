@@ -3,7 +3,7 @@
 use serde::Serialize;
 use ssb_core::{Aberrations, Candidate, Evaluation};
 
-use super::SearchRange;
+use super::{Branch, Quantity, SearchRange};
 use crate::ColumnSign;
 
 /// One candidate of the search in the order asked.
@@ -13,8 +13,10 @@ pub struct FitTrial {
     pub number: usize,
     /// Who asked for it: `start`, the name of the sampler, or `nelder-mead`.
     pub method: String,
-    /// Exact phase variance in rad².
+    /// Exact phase variance in rad²; NaN where the search went by the agreement alone.
     pub loss: f64,
+    /// The agreement S in counts², where the search went by it.
+    pub agreement: Option<f64>,
     /// Share of the supported points without information (numerics section 8).
     pub degenerate_fraction: f64,
     /// Whether it may be the best: not degenerate.
@@ -23,6 +25,29 @@ pub struct FitTrial {
     pub memo_of: Option<usize>,
     /// The candidate.
     pub candidate: Candidate,
+}
+
+/// One standard deviation of a searched quantity, from the noise of counting.
+///
+/// The agreement S is, up to a constant, `2 sigma^2` times a log likelihood when every `G_b` carries independent
+/// noise of variance `sigma^2` (taken from what the model leaves of the data), so the inverse of its curvature over
+/// `-2 sigma^2` is the covariance (Cramér-Rao). What the model does not know of (a thick specimen, drift, a
+/// searched term's neighbours) is not in it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Deviation {
+    /// Of what.
+    pub quantity: Quantity,
+    /// One standard deviation, in the quantity's unit.
+    pub sigma: f64,
+}
+
+/// Where the agreement S is highest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AgreementBest {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// Its agreement, in counts².
+    pub agreement: f64,
 }
 
 /// The result of [`crate::Session::fit`].
@@ -41,6 +66,10 @@ pub struct Fit {
     pub agreement: Option<f64>,
     /// `S(joint) / S(best without tilt)`; absent without a tilt fit.
     pub gain: Option<f64>,
+    /// One standard deviation of each searched quantity; empty where the search has none.
+    pub deviations: Vec<Deviation>,
+    /// The highest agreement that the search met, where it searched by agreement.
+    pub agreement_best: Option<AgreementBest>,
     /// Exact evaluations made, the start included, memo hits not.
     pub evaluations: usize,
     /// Evaluations of the agreement S that the search made.
@@ -53,6 +82,8 @@ pub struct Fit {
     pub start: Candidate,
     /// Ranges searched, in the order asked.
     pub search: Vec<SearchRange>,
+    /// The branches of the rotation that were computed, the one taken first; empty when not checked or cancelled.
+    pub branches: Vec<Branch>,
     /// Whether atom columns are bright in phase; absent when not checked or cancelled.
     pub column_sign: Option<ColumnSign>,
     /// Sentences for people.
@@ -62,6 +93,24 @@ pub struct Fit {
 }
 
 impl Fit {
+    /// Makes another branch of the rotation the result, and the last trial.
+    pub(super) fn take(&mut self, branch: &Branch) {
+        self.trials.push(FitTrial {
+            number: self.trials.len(),
+            method: "other-branch".into(),
+            loss: branch.loss,
+            agreement: None,
+            degenerate_fraction: self.degenerate_fraction,
+            eligible: true,
+            memo_of: None,
+            candidate: branch.candidate.clone(),
+        });
+        self.best = branch.candidate.clone();
+        self.aberrations = self.best.aberrations.clone();
+        self.loss = branch.loss;
+        self.column_sign = Some(branch.column_sign);
+    }
+
     /// The exact evaluation of the best candidate.
     #[must_use]
     pub fn evaluation(&self) -> Evaluation {

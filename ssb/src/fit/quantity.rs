@@ -1,117 +1,171 @@
-//! One number that a fit can move, hold or start from: a coefficient in nm or its angle in rad.
+//! One number that a fit can move, hold or start from: a coefficient in nm, its angle in rad, the scan-detector
+//! rotation in deg, a component of the specimen's tilt in mrad, or the depth spread in nm.
 
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
-use ssb_core::{Aberrations, Angle, Length, TERMS, Term, TermPart, term_by_name};
+use ssb_core::{Angle, Candidate, Length, TERMS, Term, TermPart, term_by_name};
 
 use crate::Error;
 
-/// A coefficient (nm) or an angle (rad) of the term with this index in [`TERMS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Quantity {
-    term: usize,
-    is_angle: bool,
+/// What a fit can move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// The coefficient (nm) of the term with this index in [`TERMS`].
+    Magnitude(usize),
+    /// The angle (rad) of the term with this index in [`TERMS`].
+    Angle(usize),
+    /// The scan-detector rotation, in deg.
+    Rotation,
+    /// The specimen's tilt along the scan rows, in mrad.
+    TiltRow,
+    /// The specimen's tilt along the scan columns, in mrad.
+    TiltCol,
+    /// The depth spread of the thick model, in nm.
+    DepthSpread,
 }
 
+/// Names and units of what is no term.
+const BESIDE_TERMS: [(Quantity, &str, &str); 4] = [
+    (Quantity::Rotation, "rotation", "deg"),
+    (Quantity::TiltRow, "tilt_row", "mrad"),
+    (Quantity::TiltCol, "tilt_col", "mrad"),
+    (Quantity::DepthSpread, "depth_spread", "nm"),
+];
+
 impl Quantity {
-    /// The coefficient of a term.
-    #[must_use]
-    pub const fn magnitude(term: usize) -> Self {
-        Self {
-            term,
-            is_angle: false,
-        }
-    }
-
-    /// The angle of a term.
-    #[must_use]
-    pub const fn angle(term: usize) -> Self {
-        Self {
-            term,
-            is_angle: true,
-        }
-    }
-
-    /// Finds a quantity by the name of a coefficient, an angle or an alias, with the sign that the
-    /// name carries (`defocus` is `-C10`).
+    /// Finds a quantity by the name of a coefficient, an angle, an alias, or `rotation`, `tilt_row`, `tilt_col`,
+    /// `depth_spread`; with the sign that the name carries (`defocus` is `-C10`).
     ///
     /// # Errors
     /// [`ssb_core::Error::UnknownTerm`].
     pub fn by_name(name: &str) -> Result<(Self, f64), Error> {
+        if let Some((quantity, ..)) = BESIDE_TERMS.iter().find(|(_, known, _)| *known == name) {
+            return Ok((*quantity, 1.0));
+        }
         Ok(match term_by_name(name)? {
-            TermPart::Magnitude(term, sign) => (Self::magnitude(term), sign),
-            TermPart::Angle(term) => (Self::angle(term), 1.0),
+            TermPart::Magnitude(term, sign) => (Self::Magnitude(term), sign),
+            TermPart::Angle(term) => (Self::Angle(term), 1.0),
         })
     }
 
-    /// The row of the table of terms.
+    /// The row of the table of terms; `None` for rotation, tilt and depth spread.
     #[must_use]
-    pub fn term(self) -> &'static Term {
-        &TERMS[self.term]
+    pub fn term(self) -> Option<&'static Term> {
+        self.term_index().map(|index| &TERMS[index])
     }
 
-    /// Index of the term in [`TERMS`].
+    /// Index of the term in [`TERMS`]; `None` for rotation, tilt and depth spread.
     #[must_use]
-    pub fn term_index(self) -> usize {
-        self.term
-    }
-
-    /// Whether it is an angle.
-    #[must_use]
-    pub fn is_angle(self) -> bool {
-        self.is_angle
-    }
-
-    /// Name, e.g. `C12` or `phi12`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        if self.is_angle {
-            self.term().angle_name
-        } else {
-            self.term().name
+    pub fn term_index(self) -> Option<usize> {
+        match self {
+            Self::Magnitude(term) | Self::Angle(term) => Some(term),
+            _ => None,
         }
     }
 
-    /// `nm` or `rad`.
+    /// Whether it is the angle of a term.
     #[must_use]
-    pub fn unit(self) -> &'static str {
-        if self.is_angle { "rad" } else { "nm" }
+    pub fn is_angle(self) -> bool {
+        matches!(self, Self::Angle(_))
     }
 
-    /// Name with unit, e.g. `C12_nm` or `phi12_rad`, as in candidate files.
+    /// Whether it belongs to the thick model, which the phase variance does not reward (numerics section 4).
+    #[must_use]
+    pub fn is_thick(self) -> bool {
+        matches!(self, Self::TiltRow | Self::TiltCol | Self::DepthSpread)
+    }
+
+    /// The period of an angle or of the rotation, in the quantity's own unit.
+    #[must_use]
+    pub fn period(self) -> Option<f64> {
+        match self {
+            Self::Angle(term) => Some(TERMS[term].angle_period_rad()),
+            Self::Rotation => Some(360.0),
+            _ => None,
+        }
+    }
+
+    /// Place in the order asked: the terms in the order of their table, each coefficient before its angle; then rotation,
+    /// tilt and depth spread.
+    pub(super) fn rank(self) -> usize {
+        match self {
+            Self::Magnitude(term) => 2 * term,
+            Self::Angle(term) => 2 * term + 1,
+            Self::Rotation => usize::MAX - 3,
+            Self::TiltRow => usize::MAX - 2,
+            Self::TiltCol => usize::MAX - 1,
+            Self::DepthSpread => usize::MAX,
+        }
+    }
+
+    /// Name, e.g. `C12`, `phi12` or `rotation`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Magnitude(term) => TERMS[term].name,
+            Self::Angle(term) => TERMS[term].angle_name,
+            _ => self.beside_terms().0,
+        }
+    }
+
+    fn beside_terms(self) -> (&'static str, &'static str) {
+        let found = BESIDE_TERMS.iter().find(|(quantity, ..)| *quantity == self);
+        found.map_or(("", ""), |(_, name, unit)| (name, unit))
+    }
+
+    /// `nm`, `rad`, `deg` or `mrad`.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Magnitude(_) => "nm",
+            Self::Angle(_) => "rad",
+            _ => self.beside_terms().1,
+        }
+    }
+
+    /// Name with unit, e.g. `C12_nm`, `phi12_rad` or `rotation_deg`.
     #[must_use]
     pub fn key(self) -> String {
         format!("{}_{}", self.name(), self.unit())
     }
 
-    /// Its value among the aberrations, in nm or rad.
+    /// Its value in a candidate, in [`Self::unit`]; a rotation that the candidate leaves to the acquisition reads 0.
     #[must_use]
-    pub fn get(self, aberrations: &Aberrations) -> f64 {
-        let value = aberrations.get(self.term);
-        if self.is_angle {
-            value.angle_rad
-        } else {
-            Length::from_a(value.magnitude_a).nm()
+    pub fn get(self, candidate: &Candidate) -> f64 {
+        match self {
+            Self::Magnitude(term) => {
+                Length::from_a(candidate.aberrations.get(term).magnitude_a).nm()
+            }
+            Self::Angle(term) => candidate.aberrations.get(term).angle_rad,
+            Self::Rotation => candidate.rotation_deg.unwrap_or(0.0),
+            Self::TiltRow => candidate.tilt_mrad[0],
+            Self::TiltCol => candidate.tilt_mrad[1],
+            Self::DepthSpread => candidate.depth_spread_nm,
         }
     }
 
-    /// Sets its value among the aberrations, in nm or rad.
-    pub fn set(self, aberrations: &mut Aberrations, value: f64) {
-        let slot = aberrations.get_mut(self.term);
-        if self.is_angle {
-            slot.angle_rad = value;
-        } else {
-            slot.magnitude_a = Length::from_nm(value).a();
+    /// Sets its value in a candidate, in [`Self::unit`].
+    pub fn set(self, candidate: &mut Candidate, value: f64) {
+        match self {
+            Self::Magnitude(term) => {
+                candidate.aberrations.get_mut(term).magnitude_a = Length::from_nm(value).a();
+            }
+            Self::Angle(term) => candidate.aberrations.get_mut(term).angle_rad = value,
+            Self::Rotation => candidate.rotation_deg = Some(value),
+            Self::TiltRow => candidate.tilt_mrad[0] = value,
+            Self::TiltCol => candidate.tilt_mrad[1] = value,
+            Self::DepthSpread => candidate.depth_spread_nm = value,
         }
     }
 
-    /// Reads a value with a unit, in nm or rad.
+    /// Reads a value with a unit, in [`Self::unit`].
     fn parse(self, object: &str, text: &str) -> Result<f64, Error> {
-        let value = if self.is_angle {
-            text.parse::<Angle>().map(Angle::rad)
-        } else {
-            text.parse::<Length>().map(Length::nm)
+        let value = match self {
+            Self::Magnitude(_) | Self::DepthSpread => text.parse::<Length>().map(Length::nm),
+            Self::Angle(_) => text.parse::<Angle>().map(Angle::rad),
+            Self::Rotation => text.parse::<Angle>().map(Angle::deg),
+            Self::TiltRow | Self::TiltCol => text.parse::<Angle>().map(|angle| angle.rad() * 1e3),
         };
         value.map_err(|e| match e {
             ssb_core::Error::BadValue {
@@ -149,7 +203,7 @@ fn split<'a>(object: &str, text: &'a str, expected: &str) -> Result<(&'a str, &'
     })
 }
 
-/// A value of one quantity, in nm or rad.
+/// A value of one quantity, in its unit.
 ///
 /// ```
 /// let s: ssb::Setting = "defocus=-12nm".parse()?;
@@ -160,7 +214,7 @@ fn split<'a>(object: &str, text: &'a str, expected: &str) -> Result<(&'a str, &'
 pub struct Setting {
     /// What is set.
     pub quantity: Quantity,
-    /// To which value, in nm or rad.
+    /// To which value, in the unit of its quantity.
     pub value: f64,
 }
 
@@ -177,7 +231,7 @@ impl FromStr for Setting {
     }
 }
 
-/// A range searched for one quantity, in nm or rad.
+/// A range searched for one quantity, in its unit.
 ///
 /// ```
 /// let r: ssb::SearchRange = "C10=-40nm:40nm".parse()?;
@@ -190,23 +244,26 @@ impl FromStr for Setting {
 pub struct SearchRange {
     /// What is searched.
     pub quantity: Quantity,
-    /// Lower end, in nm or rad.
+    /// Lower end, in the unit of its quantity.
     pub low: f64,
-    /// Upper end, in nm or rad.
+    /// Upper end, in the unit of its quantity.
     pub high: f64,
 }
 
 impl SearchRange {
-    /// The default range: C10 -40 to 40 nm, C12 0 to 10 nm, an angle over its full period.
+    /// The default range: C10 -40 to 40 nm, C12 0 to 10 nm, an angle over its full period, tilt -25 to 25 mrad each
+    /// way, depth spread 2 to 60 nm (numerics section 4).
     #[must_use]
     pub fn default_of(quantity: Quantity) -> Option<Self> {
-        let (low, high) = match (quantity.is_angle, quantity.term) {
-            (true, _) => {
-                let half = quantity.term().angle_period_rad() / 2.0;
+        let (low, high) = match quantity {
+            Quantity::Angle(term) => {
+                let half = TERMS[term].angle_period_rad() / 2.0;
                 (-half, half)
             }
-            (false, 0) => (-40.0, 40.0),
-            (false, 1) => (0.0, 10.0),
+            Quantity::Magnitude(0) => (-40.0, 40.0),
+            Quantity::Magnitude(1) => (0.0, 10.0),
+            Quantity::TiltRow | Quantity::TiltCol => (-25.0, 25.0),
+            Quantity::DepthSpread => (2.0, 60.0),
             _ => return None,
         };
         Some(Self {
@@ -223,12 +280,6 @@ impl FromStr for SearchRange {
     fn from_str(text: &str) -> Result<Self, Error> {
         let expected = "a range such as C10=-40nm:40nm";
         let name = text.split('=').next().unwrap_or_default().trim();
-        if name == "rotation" {
-            return Err(Error::not_yet(
-                "a search of the scan-detector rotation",
-                "give it with --rotation-deg",
-            ));
-        }
         let (quantity, sign) = Quantity::by_name(name)?;
         let bad = |found: &str, action: &str| {
             Error::from(ssb_core::Error::BadValue {
@@ -240,7 +291,7 @@ impl FromStr for SearchRange {
         };
         let Some((_, range)) = text.split_once('=') else {
             return Self::default_of(quantity)
-                .ok_or_else(|| bad(text, "give both ends: this term has no default range"));
+                .ok_or_else(|| bad(text, "give both ends: it has no default range"));
         };
         let (low, high) = range
             .split_once(':')
@@ -282,6 +333,15 @@ mod tests {
         let s: Setting = "phi12=-90deg".parse().unwrap();
         assert!((s.value + std::f64::consts::FRAC_PI_2).abs() < 1e-15);
         assert_eq!(s.quantity.key(), "phi12_rad");
+        let r: SearchRange = "rotation=-5deg:5deg".parse().unwrap();
+        assert_eq!(
+            (r.quantity.key().as_str(), r.low, r.high),
+            ("rotation_deg", -5.0, 5.0)
+        );
+        let r: SearchRange = "tilt_row=-0.01rad:10mrad".parse().unwrap();
+        assert!((r.low + 10.0).abs() < 1e-9 && (r.high - 10.0).abs() < 1e-9);
+        let r: SearchRange = "depth_spread".parse().unwrap();
+        assert_eq!((r.low, r.high), (2.0, 60.0));
     }
 
     #[test]
@@ -292,7 +352,8 @@ mod tests {
             ("C10=40nm", "colon"),
             ("C30", "no default range"),
             ("C11=0nm:1nm", "C11"),
-            ("rotation=-5deg:5deg", "not yet"),
+            ("rotation", "no default range"),
+            ("rotation=1nm:2nm", "deg"),
         ] {
             let message = text.parse::<SearchRange>().unwrap_err().to_string();
             assert!(message.contains(word), "{text}: {message}");

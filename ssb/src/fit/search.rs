@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ssb_core::{Control, Evaluation, Evaluator};
+use ssb_core::{Control, Evaluation, Evaluator, Geometry};
 use ssb_optim::{
     NelderMead, NelderMeadOptions, Score, StartOptions, Stop, Study, Trial, distinct_starts,
     leads_clearly, sampler,
@@ -138,6 +138,7 @@ impl ExactSearch<'_> {
                     number: t.number,
                     method: t.method.clone(),
                     loss: score.value,
+                    agreement: None,
                     degenerate_fraction: evaluated.degenerate_fraction,
                     eligible: score.eligible,
                     memo_of: t.memo_of,
@@ -148,6 +149,17 @@ impl ExactSearch<'_> {
     }
 }
 
+pub(super) fn all_degenerate() -> Error {
+    Error::request(
+        "--search",
+        format!(
+            "every candidate is degenerate (more than {DEGENERATE_LIMIT} of its points carry no \
+             information)"
+        ),
+        "widen the search ranges away from zero aberrations",
+    )
+}
+
 /// Searches and refines; the caller adds what belongs to the best candidate alone.
 ///
 /// # Errors
@@ -155,11 +167,17 @@ impl ExactSearch<'_> {
 /// finished, or no candidate that is not degenerate.
 pub(crate) fn search(
     evaluator: &mut dyn Evaluator,
-    semiangle_rad: f64,
+    geometry: &Geometry,
     options: &FitOptions,
     control: &Control,
 ) -> Result<Fit, Error> {
-    let space = SearchSpace::new(options, semiangle_rad)?;
+    if options.is_thick() {
+        return super::tilt::search(evaluator, geometry, options, control);
+    }
+    if options.method == super::GUIDED {
+        return super::guided::search(evaluator, geometry, options, control);
+    }
+    let space = SearchSpace::new(options, geometry)?;
     let study = Study::new(
         space.space.clone(),
         sampler(&options.method)?,
@@ -185,14 +203,7 @@ pub(crate) fn search(
         Err(e) => return Err(e),
     };
     let Some(best) = run.study.best() else {
-        return Err(Error::request(
-            "--search",
-            format!(
-                "every candidate is degenerate (more than {DEGENERATE_LIMIT} of its points carry no \
-                 information)"
-            ),
-            "widen the search ranges away from zero aberrations",
-        ));
+        return Err(all_degenerate());
     };
     let mut warnings = space.warnings.clone();
     warnings.extend(space.on_a_bound(&best.point));
@@ -220,12 +231,15 @@ pub(crate) fn search(
         degenerate_fraction: found.degenerate_fraction,
         agreement: None,
         gain: None,
+        deviations: Vec::new(),
+        agreement_best: None,
         evaluations: run.study.evaluations(),
         agreement_evaluations: 0,
         refinements: tally.refinements,
         trials,
         start: space.candidate(&space.start),
         search: space.ranges.clone(),
+        branches: Vec::new(),
         column_sign: None,
         warnings,
         cancelled,

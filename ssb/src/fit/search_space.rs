@@ -5,9 +5,9 @@
 //! those of C10 and C12 (0.2 nm, 0.02 nm) and phi12 (0.04 rad, 1e-3 rad); for the other terms they
 //! are scaled to the same phase at the edge of the aperture: lengths by
 //! `(n + 1) / (2 alpha^(n-1))` (terms with a formula of their own: by their largest phase), angles by
-//! `2 / m`.
+//! `2 / m`. Rotation steps by 0.5 deg, tilt by 2 mrad, depth spread by 5 nm.
 
-use ssb_core::{Aberrations, Candidate, Term};
+use ssb_core::{Candidate, Geometry, Term};
 use ssb_optim::{Dim, Space};
 
 use super::{FitOptions, Quantity, SearchRange, Setting};
@@ -18,6 +18,10 @@ const STEP_RAD: f64 = 0.04;
 const TOLERANCE_NM: f64 = 0.02;
 const TOLERANCE_RAD: f64 = 1e-3;
 const START_C12_NM: f64 = 5.0;
+const START_DEPTH_NM: f64 = 10.0;
+
+/// First step and tolerance of the rotation in deg, of a tilt in mrad and of the depth spread in nm.
+const BESIDE_TERMS: [(f64, f64); 3] = [(0.5, 0.01), (2.0, 0.02), (5.0, 0.1)];
 
 /// The quantities that move and those that are held.
 #[derive(Debug, Clone)]
@@ -29,7 +33,9 @@ pub(super) struct SearchSpace {
     /// Tolerances of the simplex, in nm or rad.
     pub tolerances: Vec<f64>,
     pub start: Vec<f64>,
-    held: Aberrations,
+    /// The acquisition's rotation, in deg.
+    rotation_deg: f64,
+    held: Candidate,
     pub warnings: Vec<String>,
 }
 
@@ -42,29 +48,42 @@ fn ranges(options: &FitOptions) -> Vec<SearchRange> {
     let held = |q: Quantity| options.fix.iter().any(|f| f.quantity == q);
     let default = |q: Quantity| SearchRange::default_of(q).filter(|_| !held(q));
     let mut ranges = options.search.clone();
-    if ranges.is_empty() {
-        ranges.extend(
-            [0, 1]
-                .into_iter()
-                .filter_map(|t| default(Quantity::magnitude(t))),
+    let add = |ranges: &mut Vec<SearchRange>, quantities: &[Quantity]| {
+        for quantity in quantities {
+            if !ranges.iter().any(|r| r.quantity == *quantity) {
+                ranges.extend(default(*quantity));
+            }
+        }
+    };
+    let terms = |ranges: &[SearchRange]| ranges.iter().any(|r| r.quantity.term().is_some());
+    if !terms(&ranges) {
+        add(
+            &mut ranges,
+            &[Quantity::Magnitude(0), Quantity::Magnitude(1)],
         );
     }
-    let angles: Vec<SearchRange> = ranges
+    if options.is_thick() {
+        add(
+            &mut ranges,
+            &[Quantity::TiltRow, Quantity::TiltCol, Quantity::DepthSpread],
+        );
+    }
+    let angles: Vec<Quantity> = ranges
         .iter()
-        .filter(|r| !r.quantity.is_angle() && r.quantity.term().m > 0)
-        .map(|r| Quantity::angle(r.quantity.term_index()))
-        .filter(|angle| !ranges.iter().any(|r| r.quantity == *angle))
-        .filter_map(default)
+        .filter_map(|r| match r.quantity {
+            Quantity::Magnitude(term) if ssb_core::TERMS[term].m > 0 => Some(Quantity::Angle(term)),
+            _ => None,
+        })
         .collect();
-    ranges.extend(angles);
+    add(&mut ranges, &angles);
     // Coefficient before angle, terms in the order of the table.
-    ranges.sort_by_key(|r| r.quantity);
+    ranges.sort_by_key(|r| r.quantity.rank());
     ranges
 }
 
-fn full_period(range: &SearchRange) -> bool {
-    let period = range.quantity.term().angle_period_rad();
-    range.quantity.is_angle() && (range.high - range.low - period).abs() < 1e-9 * period
+pub(super) fn full_period(range: &SearchRange) -> bool {
+    (range.quantity.period())
+        .is_some_and(|period| (range.high - range.low - period).abs() < 1e-9 * period)
 }
 
 fn dims(ranges: &[SearchRange]) -> Vec<Dim> {
@@ -72,16 +91,18 @@ fn dims(ranges: &[SearchRange]) -> Vec<Dim> {
         .iter()
         .map(|range| {
             let dim = Dim::new(range.quantity.key(), range.low, range.high);
-            if full_period(range) {
-                return dim.with_period(range.quantity.term().angle_period_rad());
+            if let (true, Some(period)) = (full_period(range), range.quantity.period()) {
+                return dim.with_period(period);
             }
-            let angle = Quantity::angle(range.quantity.term_index());
+            let Quantity::Magnitude(term) = range.quantity else {
+                return dim;
+            };
             let partner = ranges
                 .iter()
-                .position(|r| r.quantity == angle && full_period(r));
+                .position(|r| r.quantity == Quantity::Angle(term) && full_period(r));
             match partner {
-                Some(i) if !range.quantity.is_angle() && range.low >= 0.0 => {
-                    dim.with_twin(i, std::f64::consts::PI / f64::from(range.quantity.term().m))
+                Some(i) if range.low >= 0.0 => {
+                    dim.with_twin(i, std::f64::consts::PI / f64::from(ssb_core::TERMS[term].m))
                 }
                 _ => dim,
             }
@@ -92,9 +113,20 @@ fn dims(ranges: &[SearchRange]) -> Vec<Dim> {
 impl SearchSpace {
     /// # Errors
     /// Options that contradict each other, nothing to search, or a start outside its range.
-    pub fn new(options: &FitOptions, semiangle_rad: f64) -> Result<Self, Error> {
+    pub fn new(options: &FitOptions, geometry: &Geometry) -> Result<Self, Error> {
         options.check()?;
-        let ranges = ranges(options);
+        Self::within(options, ranges(options), geometry)
+    }
+
+    /// The space of these ranges.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn within(
+        options: &FitOptions,
+        ranges: Vec<SearchRange>,
+        geometry: &Geometry,
+    ) -> Result<Self, Error> {
         if ranges.is_empty() {
             return Err(Error::request(
                 "--fix",
@@ -103,29 +135,39 @@ impl SearchSpace {
             ));
         }
         let space = Space::new(dims(&ranges))?;
-        let scaled = |nm: f64, rad: f64| -> Vec<f64> {
+        let scaled = |which: usize| -> Vec<f64> {
+            let pick = |pair: (f64, f64)| [pair.0, pair.1][which];
             ranges
                 .iter()
-                .map(|r| match (r.quantity.is_angle(), r.quantity.term()) {
-                    (true, term) => rad * 2.0 / f64::from(term.m),
-                    (false, term) => nm * length_scale(term, semiangle_rad),
+                .map(|r| match r.quantity {
+                    Quantity::Magnitude(term) => {
+                        pick((STEP_NM, TOLERANCE_NM))
+                            * length_scale(&ssb_core::TERMS[term], geometry.semiangle_rad)
+                    }
+                    Quantity::Angle(term) => {
+                        pick((STEP_RAD, TOLERANCE_RAD)) * 2.0 / f64::from(ssb_core::TERMS[term].m)
+                    }
+                    Quantity::Rotation => pick(BESIDE_TERMS[0]),
+                    Quantity::TiltRow | Quantity::TiltCol => pick(BESIDE_TERMS[1]),
+                    Quantity::DepthSpread => pick(BESIDE_TERMS[2]),
                 })
                 .collect()
         };
         // A full-range first step would leave no room for the simplex.
-        let steps = scaled(STEP_NM, STEP_RAD)
+        let steps = scaled(0)
             .into_iter()
             .zip(&ranges)
             .map(|(step, r)| step.min(0.25 * (r.high - r.low)))
             .collect();
-        let mut held = Aberrations::default();
+        let mut held = Candidate::default();
         for Setting { quantity, value } in options.start.iter().chain(&options.fix) {
             quantity.set(&mut held, *value);
         }
         let mut search = Self {
             steps,
-            tolerances: scaled(TOLERANCE_NM, TOLERANCE_RAD),
+            tolerances: scaled(1),
             start: Vec::new(),
+            rotation_deg: geometry.rotation_deg,
             ranges,
             space,
             held,
@@ -138,7 +180,7 @@ impl SearchSpace {
 
     /// C10 and C12 that are neither searched nor given stay at 0, which is rarely meant.
     fn warn_of_silent_zeros(&mut self, options: &FitOptions) {
-        for quantity in [0, 1].map(Quantity::magnitude) {
+        for quantity in [0, 1].map(Quantity::Magnitude) {
             let searched = self.ranges.iter().any(|r| r.quantity == quantity);
             let given = options
                 .start
@@ -181,8 +223,12 @@ impl SearchSpace {
                 .iter()
                 .map(|r| {
                     let given = options.start.iter().find(|s| s.quantity == r.quantity);
-                    let c12 = r.quantity == Quantity::magnitude(1);
-                    let default = if c12 { START_C12_NM } else { 0.0 };
+                    let default = match r.quantity {
+                        Quantity::Magnitude(1) => START_C12_NM,
+                        Quantity::Rotation => self.rotation_deg,
+                        Quantity::DepthSpread => START_DEPTH_NM,
+                        _ => 0.0,
+                    };
                     given
                         .filter(|_| with_given)
                         .map_or(default.clamp(r.low, r.high), |s| s.value)
@@ -219,24 +265,38 @@ impl SearchSpace {
     pub fn candidate(&self, point: &[f64]) -> Candidate {
         let mut folded = point.to_vec();
         self.space.fold(&mut folded);
-        let mut aberrations = self.held.clone();
+        let mut candidate = self.held.clone();
         for (range, value) in self.ranges.iter().zip(folded) {
-            range.quantity.set(&mut aberrations, value);
+            range.quantity.set(&mut candidate, value);
         }
         // A range that includes negative values has no twin in the space.
         for range in self.ranges.iter().filter(|r| full_period(r)) {
-            let (angle, m) = (range.quantity, range.quantity.term().m);
-            let magnitude = Quantity::magnitude(angle.term_index());
-            let value = magnitude.get(&aberrations);
+            let Quantity::Angle(term) = range.quantity else {
+                continue;
+            };
+            let magnitude = Quantity::Magnitude(term);
+            let value = magnitude.get(&candidate);
             if value < 0.0 {
-                magnitude.set(&mut aberrations, -value);
-                let half = std::f64::consts::PI / f64::from(m);
-                let turned = angle.get(&aberrations) + half;
+                magnitude.set(&mut candidate, -value);
+                let half = std::f64::consts::PI / f64::from(ssb_core::TERMS[term].m);
+                let turned = range.quantity.get(&candidate) + half;
                 let turns = ((turned - range.low) / (2.0 * half)).floor();
-                angle.set(&mut aberrations, turned - turns * 2.0 * half);
+                range
+                    .quantity
+                    .set(&mut candidate, turned - turns * 2.0 * half);
             }
         }
-        Candidate::thin(aberrations)
+        candidate
+    }
+
+    /// The point of a candidate, outside the bounds where it lies there.
+    pub fn point(&self, candidate: &Candidate) -> Vec<f64> {
+        (self.ranges.iter())
+            .map(|r| match (r.quantity, candidate.rotation_deg) {
+                (Quantity::Rotation, None) => self.rotation_deg,
+                (quantity, _) => quantity.get(candidate),
+            })
+            .collect()
     }
 
     /// Names of coefficients that ended within 1 % of their range from a bound.
@@ -252,6 +312,7 @@ impl SearchSpace {
                 let twin = r.low == 0.0
                     && self.ranges.iter().any(|a| {
                         full_period(a) && a.quantity.term_index() == r.quantity.term_index()
+                            && r.quantity.term().is_some()
                     });
                 let low = *x <= r.low + margin && !twin;
                 let high = *x >= r.high - margin;
@@ -274,6 +335,16 @@ mod tests {
 
     const ALPHA: f64 = 0.03;
 
+    fn geometry() -> Geometry {
+        ssb_testkit::synthetic::PROBLEMS[0]
+            .problem()
+            .map(|p| Geometry {
+                semiangle_rad: ALPHA,
+                ..p.geometry().clone()
+            })
+            .unwrap()
+    }
+
     fn names(space: &SearchSpace) -> Vec<String> {
         space.ranges.iter().map(|r| r.quantity.key()).collect()
     }
@@ -289,7 +360,7 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_interface() {
-        let s = SearchSpace::new(&FitOptions::default(), ALPHA).unwrap();
+        let s = SearchSpace::new(&FitOptions::default(), &geometry()).unwrap();
         assert_eq!(names(&s), ["C10_nm", "C12_nm", "phi12_rad"]);
         assert_eq!(s.start, [0.0, 5.0, 0.0]);
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
@@ -302,7 +373,7 @@ mod tests {
     fn angles_come_with_their_coefficients_in_order() {
         let s = SearchSpace::new(
             &options(&["C21=0nm:300nm", "C12=0nm:20nm"], &[], &["C30=1um"]),
-            ALPHA,
+            &geometry(),
         )
         .unwrap();
         assert_eq!(names(&s), ["C12_nm", "phi12_rad", "C21_nm", "phi21_rad"]);
@@ -312,16 +383,16 @@ mod tests {
             s.candidate(&s.start).aberrations.get(4).magnitude_a,
             10_000.0
         );
-        let s = SearchSpace::new(&options(&["C12"], &[], &["phi12=0.2rad"]), ALPHA).unwrap();
+        let s = SearchSpace::new(&options(&["C12"], &[], &["phi12=0.2rad"]), &geometry()).unwrap();
         assert_eq!(names(&s), ["C12_nm"]);
-        let s = SearchSpace::new(&options(&[], &[], &["C12=3nm"]), ALPHA).unwrap();
+        let s = SearchSpace::new(&options(&[], &[], &["C12=3nm"]), &geometry()).unwrap();
         assert_eq!(names(&s), ["C10_nm"]);
     }
 
     #[test]
     fn a_zero_start_is_replaced_and_said() {
         for o in [options(&[], &["C12=0nm"], &[]), options(&["C10"], &[], &[])] {
-            let s = SearchSpace::new(&o, ALPHA).unwrap();
+            let s = SearchSpace::new(&o, &geometry()).unwrap();
             assert!(!s.candidate(&s.start).aberrations.is_zero());
             assert!(s.warnings.iter().any(|w| w.contains("degenerate")));
         }
@@ -330,7 +401,7 @@ mod tests {
     #[test]
     fn terms_left_at_zero_without_a_word_are_said() {
         let said = |search: &[&str], start: &[&str], fix: &[&str]| {
-            let s = SearchSpace::new(&options(search, start, fix), ALPHA).unwrap();
+            let s = SearchSpace::new(&options(search, start, fix), &geometry()).unwrap();
             s.warnings
                 .iter()
                 .filter(|w| w.contains("is not searched"))
@@ -351,19 +422,19 @@ mod tests {
             options(&[], &[], &["C10=1nm", "C12=0nm"]),
             options(&[], &["C10=1nm"], &["C10=2nm"]),
         ] {
-            assert!(SearchSpace::new(&o, ALPHA).is_err(), "{o:?}");
+            assert!(SearchSpace::new(&o, &geometry()).is_err(), "{o:?}");
         }
     }
 
     #[test]
     fn twins_fold_to_one_candidate() {
-        let s = SearchSpace::new(&FitOptions::default(), ALPHA).unwrap();
+        let s = SearchSpace::new(&FitOptions::default(), &geometry()).unwrap();
         let (a, b) = (
             s.candidate(&[1.0, -6.0, -1.0]),
             s.candidate(&[1.0, 6.0, std::f64::consts::FRAC_PI_2 - 1.0]),
         );
         assert_eq!(a, b);
-        let wide = SearchSpace::new(&options(&["C12=-9nm:9nm"], &[], &[]), ALPHA).unwrap();
+        let wide = SearchSpace::new(&options(&["C12=-9nm:9nm"], &[], &[]), &geometry()).unwrap();
         let folded = wide.candidate(&[-6.0, -1.0]).aberrations.get(1);
         assert!((folded.magnitude_a - 60.0).abs() < 1e-12);
         assert!((folded.angle_rad - (std::f64::consts::FRAC_PI_2 - 1.0)).abs() < 1e-12);

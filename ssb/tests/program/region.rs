@@ -17,6 +17,7 @@ fn a_region_is_fitted_and_its_fit_serves_the_whole() {
         "-o",
         part.to_str().unwrap(),
         "--region=4:30,8:40",
+        "--method=tpe",
         "--trials=60",
     ];
     let fit = done("fit", &data.file, &args);

@@ -14,6 +14,7 @@ fn fitted() -> (Data, String) {
         &[
             "-o",
             &out,
+            "--method=tpe",
             "--trials=24",
             "--refine=none",
             "--hot-pixels=off",

@@ -20,6 +20,7 @@ fn a_fit_finds_the_truth_and_is_reused() {
     let args = [
         "-o",
         out,
+        "--method=tpe",
         "--trials=120",
         "--search=C10=-25nm:25nm",
         "--search=C12",

@@ -10,6 +10,7 @@ use ssb::ResultFile;
 use crate::simulated::{Data, done, json, program};
 
 const FIT: [&str; 2] = ["--trials=300", "--backend=cpu"];
+const TPE: &str = "--method=tpe";
 
 /// Everything in a result but its times.
 fn contents(path: &Path) -> ResultFile {
@@ -98,14 +99,14 @@ fn reaches(child: &mut Child, journal: &Path, wanted: usize, then: u64) -> bool 
 fn killed_at_twenty_moments_it_ends_with_the_same_trials_and_result() {
     let data = Data::of(&["--scan-shape=48x40", "--det-shape=24x24"]);
     let (whole, pieces) = (data.path("whole.h5"), data.path("pieces.h5"));
-    assert!(fit(&data, &whole, &[]).status().unwrap().success());
+    assert!(fit(&data, &whole, &[TPE]).status().unwrap().success());
     assert!(!ssb::Journal::beside(&whole).exists());
 
     let journal = ssb::Journal::beside(&pieces);
     let mut moments = Moments(20);
     let mut before = Vec::new();
     let trace = data.path("trace.jsonl");
-    let traced = ["--resume", "--trace", trace.to_str().unwrap()];
+    let traced = [TPE, "--resume", "--trace", trace.to_str().unwrap()];
     // Trials that were equal to earlier ones and not evaluated.
     let memo = {
         let whole = contents(&whole);
@@ -144,7 +145,7 @@ fn killed_at_twenty_moments_it_ends_with_the_same_trials_and_result() {
     let ended = done(
         "fit",
         &data.file,
-        &[&FIT[..], &["--resume", "-o", pieces.to_str().unwrap()]].concat(),
+        &[&FIT[..], &[TPE, "--resume", "-o", pieces.to_str().unwrap()]].concat(),
     );
     let (whole, pieces) = (contents(&whole), contents(&pieces));
     assert_eq!(pieces.trials.len(), whole.trials.len());
@@ -158,6 +159,47 @@ fn killed_at_twenty_moments_it_ends_with_the_same_trials_and_result() {
     assert_eq!(pieces.outcome.details["evaluations"], evaluations);
     assert!(!journal.exists());
     assert!(data.listing().iter().all(|name| !name.ends_with(".part")));
+}
+
+/// What a fit printed, but for its times and places.
+fn answer(mut document: Value) -> Value {
+    let fields = document.as_object_mut().unwrap();
+    for key in [
+        "seconds",
+        "peak_rss_bytes",
+        "output",
+        "reused",
+        "resumed_evaluations",
+    ] {
+        assert!(fields.remove(key).is_some(), "{key}");
+    }
+    document
+}
+
+#[test]
+fn searches_by_the_agreement_go_on_too() {
+    let data = Data::of(&["--scan-shape=48x40", "--det-shape=24x24"]);
+    for search in ["--method=guided", "--tilt", "--search=rotation=-5deg:5deg"] {
+        let output = |name: &str| data.path(&format!("{name}{search}.h5"));
+        let (whole, pieces) = (output("whole"), output("pieces"));
+        let run = |output: &Path, more: &[&str]| {
+            let args = ["-o", output.to_str().unwrap(), search];
+            done("fit", &data.file, &[&FIT[..], &args, more].concat())
+        };
+        let expected = run(&whole, &[]);
+        let journal = ssb::Journal::beside(&pieces);
+        let mut kills = 0;
+        for wanted in [2, 5, 9] {
+            let mut child = fit(&data, &pieces, &[search, "--resume"]).spawn().unwrap();
+            kills += u32::from(reaches(&mut child, &journal, wanted, 0));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let ended = run(&pieces, &["--resume"]);
+        assert!(kills > 0, "{search}: it was never killed");
+        assert_eq!(answer(ended), answer(expected), "{search}");
+        assert!(!journal.exists());
+    }
 }
 
 #[cfg(unix)]
@@ -250,14 +292,14 @@ fn a_fit_that_cannot_be_made_leaves_no_journal() {
     assert_eq!(data.listing(), before);
     // Force discards what a killed fit left.
     let journal = ssb::Journal::beside(&out);
-    let mut child = fit(&data, &out, &[]).spawn().unwrap();
+    let mut child = fit(&data, &out, &[TPE]).spawn().unwrap();
     assert!(reaches(&mut child, &journal, 3, 0));
     child.kill().unwrap();
     child.wait().unwrap();
     let forced = done(
         "fit",
         &data.file,
-        &[&FIT[..], &["-o", out.to_str().unwrap(), "--force"]].concat(),
+        &[&FIT[..], &[TPE, "-o", out.to_str().unwrap(), "--force"]].concat(),
     );
     assert_eq!(forced["resumed_evaluations"], 0);
     assert!(out.exists() && !journal.exists());

@@ -9,7 +9,12 @@ use ssb::ResultFile;
 
 use crate::simulated::{document, program, told};
 
-const FIT: [&str; 3] = ["--trials=30", "--refine=none", "--search=C10=-20nm:20nm"];
+const FIT: [&str; 4] = [
+    "--method=tpe",
+    "--trials=30",
+    "--refine=none",
+    "--search=C10=-20nm:20nm",
+];
 
 fn simulate(folder: &Path, name: &str, more: &[&str]) -> PathBuf {
     let file = folder.join(name);

@@ -42,7 +42,6 @@ impl Data {
     }
 
     /// A folder for a file that the test writes.
-    #[cfg(feature = "gpu")]
     pub fn empty(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(name);

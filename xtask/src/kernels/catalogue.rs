@@ -1,6 +1,6 @@
 //! What is recorded: scans, topologies and models for every target.
 
-use ssb_core::{Control, Limits, PrepareOptions};
+use ssb_core::{Control, Limits, PrepareOptions, agreement_band_points};
 use ssb_kernels::device::{Connected, Faults, profiles};
 use ssb_kernels::text::{CudaText, MetalText, RecordedKernel, Runtime, Target, TextDevice, record};
 use ssb_testkit::candidates::of_every_model;
@@ -96,7 +96,8 @@ fn on<R: Runtime<Device = TextDevice>>(
     problem: ssb_core::Problem,
     topology: &str,
 ) -> Result<Vec<RecordedKernel>, String> {
-    let scan = problem.geometry().scan_shape;
+    let geometry = problem.geometry().clone();
+    let scan = geometry.scan_shape;
     let recorder = record::<R>(&TextDevice::new(target), name);
     let connected = Connected {
         backend: "record",
@@ -114,6 +115,10 @@ fn on<R: Runtime<Device = TextDevice>>(
     let client = recorder.client().clone();
     let mut evaluator = ssb_kernels::prepare(client, connected, problem, &options, &control)
         .map_err(|e| format!("{name} for {}: {e}", target.name()))?;
+    let band = agreement_band_points(&geometry);
+    if evaluator.spectra(&band, &control).is_ok() {
+        return Err(format!("{name}: spectra that were never picked passed"));
+    }
     for candidate in candidates {
         // Nothing runs, so the self-test fails after it has launched every kernel of the model.
         let failures = [

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use ssb_core::ndarray::Array2;
-use ssb_core::num_complex::Complex64;
-use ssb_core::{Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase};
+use ssb_core::num_complex::{Complex32, Complex64};
+use ssb_core::{
+    BandPoint, Candidate, Control, Error, Evaluation, Evaluator, EvaluatorInfo, MeanPhase,
+};
 
 use super::Journal;
 use super::line::{Agreements, Losses, Record, agreement_key, candidate_key};
@@ -92,5 +94,13 @@ impl Evaluator for JournaledEvaluator<'_> {
             self.journal.append(Record::Agreements(Agreements(found)))?;
         }
         answers(&keys, |key| self.journal.agreements.get(key).copied())
+    }
+
+    fn spectra(
+        &mut self,
+        points: &[BandPoint],
+        control: &Control,
+    ) -> Result<Array2<Complex32>, Error> {
+        self.inner.spectra(points, control)
     }
 }

@@ -1,10 +1,10 @@
 //! What a journal knows is not evaluated again; what is damaged is told apart.
 
 use ssb_core::ndarray::Array2;
-use ssb_core::num_complex::Complex64;
+use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{
-    AgreementBand, Candidate, Control, Error as CoreError, Evaluator, EvaluatorInfo, MeanPhase,
-    Plan,
+    AgreementBand, BandPoint, Candidate, Control, Error as CoreError, Evaluator, EvaluatorInfo,
+    MeanPhase, Plan,
 };
 
 use super::*;
@@ -73,6 +73,10 @@ impl Evaluator for Counting {
         _: usize,
         _: &Control,
     ) -> Result<Array2<Complex64>, CoreError> {
+        Err(CoreError::Internal("passed through".into()))
+    }
+
+    fn spectra(&mut self, _: &[BandPoint], _: &Control) -> Result<Array2<Complex32>, CoreError> {
         Err(CoreError::Internal("passed through".into()))
     }
 

@@ -59,9 +59,42 @@ pub struct Acquisition {
     evidence: Evidence,
 }
 
+/// Says so when the disk overlaps no shifted copy of itself, so that there is nothing to reconstruct from.
+fn overlap_warning(geometry: &Geometry) -> Option<String> {
+    let least = [geometry.q_row_per_a(), geometry.q_col_per_a()]
+        .iter()
+        .filter_map(|q| q.get(1).copied())
+        .fold(f64::INFINITY, f64::min);
+    let widest = 2.0 * geometry.semiangle_rad / geometry.wavelength_a;
+    (least >= widest).then(|| {
+        format!(
+            "overlap: the lowest scan frequency, {least:.3} 1/Å, lies beyond twice the semi-angle ({widest:.3} 1/Å): no two \
+             disks overlap; check --scan-step-a and --semiangle-mrad, or scan a larger field"
+        )
+    })
+}
+
 /// What the disk's size says about the calibration.
-fn disk_warnings(disk: &BfDisk, calibration: &Calibration) -> Vec<String> {
+fn disk_warnings(
+    disk: &BfDisk,
+    calibration: &Calibration,
+    det_shape: (usize, usize),
+) -> Vec<String> {
     let mut warnings = Vec::new();
+    let last = [det_shape.0, det_shape.1].map(|n| n as f64 - 0.5);
+    let beyond = (0..2)
+        .map(|axis| {
+            let (centre, radius) = (disk.center_px[axis], disk.radius_px);
+            (radius - centre - 0.5).max(centre + radius - last[axis])
+        })
+        .fold(0.0, f64::max);
+    // Half a pixel is within what the fit of a disk can tell.
+    if beyond > 0.5 {
+        warnings.push(format!(
+            "bright-field disk: cut by the edge of the detector, which it passes by {beyond:.1} pixels; what lies beyond is \
+             missing from every sum"
+        ));
+    }
     if 2.0 * disk.radius_px < 4.0 {
         warnings.push(format!(
             "bright-field disk: only {:.1} pixels across; use a finer detector step (less binning)",
@@ -129,10 +162,12 @@ impl Acquisition {
             warnings: of_counts,
         } = counts;
         warnings.extend(of_counts);
-        warnings.extend(disk_warnings(&disk, &calibration));
+        warnings.extend(disk_warnings(&disk, &calibration, pattern.mean.dim()));
         let [rows, cols, ..] = source.shape();
+        let geometry = Geometry::new(&calibration, [rows, cols], &disk)?;
+        warnings.extend(overlap_warning(&geometry));
         Ok(Self {
-            geometry: Geometry::new(&calibration, [rows, cols], &disk)?,
+            geometry,
             calibration,
             disk,
             mean_pattern: pattern.mean,

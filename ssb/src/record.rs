@@ -7,7 +7,7 @@ use ssb_core::{Candidate, NUMERICS_VERSION, Provenance};
 use ssb_io::result::{Outcome, ResultFile, Trial};
 
 use crate::source::{region_in_words, region_of};
-use crate::{Acquisition, Fit, Image, SearchRange, Session};
+use crate::{Acquisition, Deviation, Fit, Image, SearchRange, Session};
 
 /// Which picture `/phase` holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,12 +55,12 @@ fn ranges(search: &[SearchRange]) -> Value {
 }
 
 /// One standard deviation of each searched quantity, by its key; null where there are none.
-fn deviations(fit: &Fit) -> Value {
+fn deviations(fit: &Fit, pick: impl Fn(&Deviation) -> f64) -> Value {
     if fit.deviations.is_empty() {
         return Value::Null;
     }
     (fit.deviations.iter())
-        .map(|d| (d.quantity.key(), json!(d.sigma)))
+        .map(|d| (d.quantity.key(), json!(pick(d))))
         .collect::<Map<String, Value>>()
         .into()
 }
@@ -122,6 +122,7 @@ impl Session {
             },
             amplitude: image.object.mapv(|z| Complex64::norm(z) as f32),
             mean_phase_rad: Some(single(&image.mean_phase_rad)),
+            other_branch_phase_rad: None,
             mean_pattern: single(self.mean_pattern()),
             outcome,
             trials,
@@ -173,7 +174,8 @@ impl Session {
                 "search": ranges(&fit.search),
                 "column_sign": fit.column_sign,
                 "branches": fit.branches,
-                "uncertainty": deviations(fit),
+                "uncertainty": deviations(fit, |d| d.sigma),
+                "uncertainty_of_noise": deviations(fit, |d| d.noise),
                 "agreement_best": fit.agreement_best,
                 "evaluations": fit.evaluations,
                 "agreement_evaluations": fit.agreement_evaluations,
@@ -196,7 +198,9 @@ impl Session {
         let mut warnings = self.warnings().to_vec();
         warnings.extend(fit.warnings.iter().cloned());
         let provenance = self.provenance(request, seconds, warnings);
-        self.file(image, Estimator::PhaseOfMean, outcome, trials, provenance)
+        let mut file = self.file(image, Estimator::PhaseOfMean, outcome, trials, provenance);
+        file.other_branch_phase_rad = fit.branches.get(1).map(|b| single(&b.phase_rad));
+        file
     }
 }
 

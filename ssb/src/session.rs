@@ -11,8 +11,10 @@ use ssb_core::{
 };
 
 use crate::acquisition::AcquisitionFacts;
-use crate::fit::{self, JournaledEvaluator};
-use crate::{Acquisition, AcquisitionOptions, Error, Fit, FitOptions, Journal, REGISTRY, Source};
+use crate::{Acquisition, AcquisitionOptions, Error, Fit, REGISTRY, Source, fit};
+
+/// Share of the median loss by which the best must lie below it, or the loss is called flat.
+const FLAT_LOSS: f64 = 0.005;
 
 /// Options of [`Session::reconstruct`].
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +95,7 @@ pub struct Session {
     facts: AcquisitionFacts,
     warnings: Vec<String>,
     reason: String,
-    control: Control,
+    pub(crate) control: Control,
 }
 
 impl std::fmt::Debug for Session {
@@ -152,7 +154,7 @@ impl Session {
         })
     }
 
-    fn evaluator(&self) -> Result<MutexGuard<'_, Box<dyn Evaluator>>, Error> {
+    pub(crate) fn evaluator(&self) -> Result<MutexGuard<'_, Box<dyn Evaluator>>, Error> {
         self.evaluator
             .lock()
             .map_err(|_| ssb_core::Error::Internal("an earlier evaluation panicked".into()).into())
@@ -258,60 +260,38 @@ impl Session {
             .object(candidate, upsample, &self.control)?)
     }
 
-    /// Fits aberrations on the exact phase variance.
-    ///
-    /// When cancelled after the first trial, the best so far comes back with
-    /// [`Fit::cancelled`] set.
-    ///
-    /// # Errors
-    /// Options that contradict each other, a fault of the backend, cancelled before the first
-    /// trial ended, or no candidate that carries information.
-    pub fn fit(&self, options: &FitOptions) -> Result<Fit, Error> {
-        self.completed(options, |evaluator| {
-            fit::search(evaluator, &self.facts.geometry, options, &self.control)
-        })
-    }
-
-    /// As [`Session::fit`], with every evaluation of the search in a journal: what it knows is not evaluated
-    /// again, and what is new is on disk before the search goes on. The same trials come out, bit for bit, as
-    /// without it.
-    ///
-    /// # Errors
-    /// As [`Session::fit`], and [`Error::Journal`] when the disk refuses a record.
-    pub fn fit_recorded(&self, options: &FitOptions, journal: &mut Journal) -> Result<Fit, Error> {
-        self.completed(options, |evaluator| {
-            let mut recorded = JournaledEvaluator::new(evaluator, journal);
-            let fit = fit::search(&mut recorded, &self.facts.geometry, options, &self.control);
-            fit.map_err(|e| journal.take_fault().unwrap_or(e))
-        })
-    }
-
-    /// Searches, and adds what belongs to the best candidate alone.
-    fn completed(
-        &self,
-        options: &FitOptions,
-        search: impl FnOnce(&mut dyn Evaluator) -> Result<Fit, Error>,
-    ) -> Result<Fit, Error> {
-        let mut fit = search(&mut **self.evaluator()?)?;
-        fit.warnings.extend(self.doubts(&fit.best.aberrations));
-        if fit.cancelled {
-            return Ok(fit);
+    /// Says so when the agreement of the best candidate does not stand out of noise, or the losses of a whole search
+    /// hardly differ.
+    pub(crate) fn doubt_the_peak(&self, fit: &mut Fit) -> Result<(), Error> {
+        if let Some(agreement) = fit.agreement {
+            let clearness = fit::Clearness::of(
+                &mut **self.evaluator()?,
+                self.geometry(),
+                &fit.best,
+                agreement,
+                &self.control,
+            )?;
+            fit.warnings.extend(clearness.doubt());
         }
-        match self.agreements(std::slice::from_ref(&fit.best)) {
-            Ok(values) => fit.agreement = values.first().copied(),
-            Err(Error::Core(e @ ssb_core::Error::BadEvidence { .. })) => {
-                fit.warnings.push(format!("agreement: not available: {e}"));
-            }
-            Err(e) => return Err(e),
+        let mut losses: Vec<f64> = (fit.trials.iter())
+            .filter(|t| t.eligible && ssb_optim::sampler(&t.method).is_ok() && t.loss.is_finite())
+            .map(|t| t.loss)
+            .collect();
+        losses.sort_by(f64::total_cmp);
+        if let Some(median) = losses.get(losses.len() / 2)
+            && fit.loss > (1.0 - FLAT_LOSS) * median
+        {
+            fit.warnings.push(format!(
+                "loss: nearly flat: the best lies {:.2} % below the median trial; compare the agreement S, which tells aberrations \
+                 apart at few electrons (--method guided)",
+                100.0 * (1.0 - fit.loss / median)
+            ));
         }
-        if options.check_rotation {
-            self.decide_branch(&mut fit)?;
-        }
-        Ok(fit)
+        Ok(())
     }
 
     /// What the size of fitted aberrations says against them (numerics section 8).
-    fn doubts(&self, aberrations: &Aberrations) -> Vec<String> {
+    pub(crate) fn doubts(&self, aberrations: &Aberrations) -> Vec<String> {
         let g = &self.facts.geometry;
         let size_a = aberrations.get(0).magnitude_a.abs() + aberrations.get(1).magnitude_a.abs();
         let mut doubts = Vec::new();

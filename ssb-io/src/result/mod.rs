@@ -38,6 +38,8 @@ pub struct ResultFile {
     pub amplitude: Array2<f32>,
     /// Mean over the bright-field pixels of each pixel's phase, in radians, scan shape.
     pub mean_phase_rad: Option<Array2<f32>>,
+    /// Phase in radians on the other branch of the rotation, 180 degrees away, where it was computed; scan shape.
+    pub other_branch_phase_rad: Option<Array2<f32>>,
     /// Mean counts of every detector pixel.
     pub mean_pattern: Array2<f32>,
     /// What was found.

@@ -44,6 +44,10 @@ pub(super) fn read(path: &Path) -> Result<ResultFile, IoError> {
             .has("mean_phase")
             .then(|| reader.image("mean_phase"))
             .transpose()?,
+        other_branch_phase_rad: reader
+            .has("other_branch_phase")
+            .then(|| reader.image("other_branch_phase"))
+            .transpose()?,
         mean_pattern: reader.image("mean_pattern")?,
         outcome,
         trials: reader.trials()?,

@@ -53,6 +53,7 @@ fn result(pixels: u32) -> ResultFile {
         phase_rad: Array2::from_shape_fn((2 * rows, 2 * cols), |(r, c)| wave(r, c + 1)),
         amplitude: Array2::from_shape_fn((2 * rows, 2 * cols), |(r, c)| wave(r + 1, c)),
         mean_phase_rad: Some(Array2::from_shape_fn((rows, cols), |(r, c)| wave(c, r))),
+        other_branch_phase_rad: Some(Array2::from_shape_fn((rows, cols), |(r, c)| -wave(r, c))),
         mean_pattern: Array2::from_shape_fn((9, 8), |(r, c)| wave(r, c) * 100.0),
         outcome: Outcome {
             best: candidate(2),
@@ -104,6 +105,7 @@ fn everything_comes_back_to_the_bit() {
         if bare {
             written.trials.clear();
             written.mean_phase_rad = None;
+            written.other_branch_phase_rad = None;
             written.outcome.agreement = None;
             written.outcome.gain = Some(1.01);
         }

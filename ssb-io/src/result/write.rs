@@ -134,6 +134,11 @@ fn build(result: &ResultFile) -> Result<FileBuilder, String> {
         ("phase", Some(&result.phase_rad), "rad"),
         ("amplitude", Some(&result.amplitude), "1"),
         ("mean_phase", result.mean_phase_rad.as_ref(), "rad"),
+        (
+            "other_branch_phase",
+            result.other_branch_phase_rad.as_ref(),
+            "rad",
+        ),
     ];
     for (name, array, units) in shown {
         if let Some(array) = array {

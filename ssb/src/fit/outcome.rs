@@ -27,18 +27,35 @@ pub struct FitTrial {
     pub candidate: Candidate,
 }
 
-/// One standard deviation of a searched quantity, from the noise of counting.
+/// How sure a searched quantity is: one standard deviation.
 ///
 /// The agreement S is, up to a constant, `2 sigma^2` times a log likelihood when every `G_b` carries independent
 /// noise of variance `sigma^2` (taken from what the model leaves of the data), so the inverse of its curvature over
-/// `-2 sigma^2` is the covariance (Cramér-Rao). What the model does not know of (a thick specimen, drift, a
-/// searched term's neighbours) is not in it.
+/// `-2 sigma^2` is the covariance of counting noise (Cramér-Rao). Agreement and phase variance are two estimators of
+/// one thing; how far they lie apart shows what the model does not know of (detector pixels, a thick specimen, terms
+/// not searched), and is added in squares. An error that both share is not in it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Deviation {
     /// Of what.
     pub quantity: Quantity,
-    /// One standard deviation, in the quantity's unit.
+    /// From the noise of counting alone, in the quantity's unit.
+    pub noise: f64,
+    /// From noise and from the distance of both estimators, in the quantity's unit.
     pub sigma: f64,
+}
+
+impl Deviation {
+    /// Adds the distance of two estimates.
+    pub(super) fn with_distance(mut self, one: &Candidate, other: &Candidate) -> Self {
+        let [a, b] = [one, other].map(|c| self.quantity.get(c));
+        let mut distance = (a - b).abs();
+        if let Some(period) = self.quantity.period() {
+            distance = distance.rem_euclid(period);
+            distance = distance.min(period - distance);
+        }
+        self.sigma = self.noise.hypot(distance);
+        self
+    }
 }
 
 /// Where the agreement S is highest.

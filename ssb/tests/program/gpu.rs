@@ -1,9 +1,7 @@
 //! A fit on a GPU ends where the fit on the CPU does, on the counts of the reference data.
 
-use ssb::ndarray::Array4;
-use ssb_testkit::refdata;
-
-use crate::simulated::{Data, done};
+use crate::reference::reference_file;
+use crate::simulated::done;
 
 #[test]
 fn vulkan_fits_the_reference_data_as_the_cpu_does() {
@@ -18,30 +16,7 @@ fn vulkan_fits_the_reference_data_as_the_cpu_does() {
         eprintln!("SKIPPED: no adapter for vulkan");
         return;
     }
-    let reference = refdata::load("wpo64").unwrap();
-    let disk = reference.disk("fitted").unwrap();
-    let problem = reference.problem("fitted").unwrap();
-    let evidence = problem.evidence();
-    let [rows, cols] = evidence.scan_shape();
-    let (det_rows, det_cols) = reference.pattern_sum.dim();
-    let mut frames = Array4::<u16>::zeros((rows, cols, det_rows, det_cols));
-    let mut column = vec![0.0; rows * cols];
-    for (b, pixel) in disk.pixels.iter().enumerate() {
-        let [kr, kc] = pixel.map(|i| i as usize);
-        evidence.read_f64(b, &mut column);
-        for (i, count) in column.iter().enumerate() {
-            frames[[i / cols, i % cols, kr, kc]] = *count as u16;
-        }
-    }
-    let data = Data::empty("wpo64.h5");
-    ssb_io::write::write_acquisition(
-        &data.file,
-        ssb_io::write::AcquisitionLayout::Plain,
-        frames.view(),
-        &reference.calibration,
-        &ssb::Control::default(),
-    )
-    .unwrap();
+    let (data, pixels) = reference_file("wpo64");
     let fit = |backend: &str| {
         let out = data.path(&format!("{backend}.h5"));
         done(
@@ -51,7 +26,7 @@ fn vulkan_fits_the_reference_data_as_the_cpu_does() {
         )
     };
     let (cpu, gpu) = (fit("cpu"), fit("vulkan"));
-    assert_eq!(cpu["bf_active"], disk.pixels.len());
+    assert_eq!(cpu["bf_active"], pixels);
     let number = |v: &serde_json::Value, key: &str| v[key].as_f64().unwrap();
     let gap = number(&gpu, "loss") / number(&cpu, "loss") - 1.0;
     assert!(gap.abs() < 1e-5, "{gap:e}");

@@ -6,11 +6,13 @@ mod bad_input;
 mod bad_output;
 #[cfg(unix)]
 mod cancel;
+mod fits;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod looking;
 mod machine;
 mod pains;
+mod reference;
 mod region;
 mod replay;
 mod results;

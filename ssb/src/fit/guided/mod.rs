@@ -8,15 +8,16 @@
 
 mod band_model;
 mod basins;
+mod clearness;
 
 use ssb_core::{Candidate, Control, Evaluator, Geometry};
 use ssb_optim::{QuadraticDescent, QuadraticOptions, Score};
 
-use self::band_model::BandModel;
 use self::basins::{
     Astigmatism, Peak, Searched, first_band, followed, half_width_a, peaks, quadratic_of,
     strongest, with_quadratic,
 };
+pub(crate) use self::clearness::Clearness;
 use super::chart::{Axis, Chart};
 use super::climb::{Climbed, climb};
 use super::exact::ExactTrials;
@@ -40,9 +41,6 @@ const PEAK: f64 = 0.98;
 
 /// Difference of two log likelihoods from which the higher one is sure.
 const SURE: f64 = 12.0;
-
-/// Standard deviations of noise above which an agreement is a signal.
-const CLEAR: f64 = 8.0;
 
 /// Spacing of a searched rotation, in deg.
 const ROTATION_STEP_DEG: f64 = 3.0;
@@ -333,33 +331,28 @@ impl<'a> Guided<'a> {
         length_a > 10.0 * self.width_nm() || turned_deg.min(360.0 - turned_deg) > 0.5
     }
 
+    /// Whether two maxima are the two branches of the rotation: the column sign decides between those.
+    fn is_other_branch(&self, a: &Climbed, b: &Climbed) -> bool {
+        let [a, b] = [a, b].map(|c| self.geometry.rotation_of(&c.candidate));
+        ((a - b).rem_euclid(360.0) - 180.0).abs() < 2.0
+    }
+
     /// Noise, clearness of the peak, and the standard deviations of what was searched.
     fn say_how_sure(
         &mut self,
         best: &Climbed,
         second: Option<&Climbed>,
     ) -> Result<Vec<Deviation>, Error> {
-        let dc = self.evaluator.info().dc;
-        let band = self.geometry.agreement_band();
-        let strong = strongest(
+        let clearness = Clearness::of(
             self.evaluator,
             self.geometry,
-            [band.lo_per_a, band.hi_per_a],
+            &best.candidate,
+            best.agreement,
             self.control,
         )?;
-        let model = BandModel::new(self.geometry, &strong, &best.candidate);
-        let noise = model.noise(&[0.0; 3]) * dc * dc;
-        let weight: f64 = (ssb_core::agreement_band_points(self.geometry).iter())
-            .map(|p| f64::from(p.weight))
-            .sum();
-        // Without a signal each pair of mirrored frequencies adds twice an exponential of mean `noise`.
-        let clearness = (best.agreement / noise - weight) / (2.0 * weight).sqrt();
-        if clearness < CLEAR {
-            self.warnings.push(format!(
-                "agreement: no clear peak ({clearness:.1} standard deviations above noise, {CLEAR} are clear); the \
-                 aberrations are not determined by these data"
-            ));
-        } else if let Some(second) = second {
+        let noise = clearness.noise;
+        let second = second.filter(|b| !self.is_other_branch(best, b));
+        if let (None, Some(second)) = (clearness.doubt(), second) {
             let lead = (best.agreement - second.agreement) / (2.0 * noise);
             if lead < SURE {
                 let [a, b] = [best, second].map(|c| quadratic_of(&c.candidate));
@@ -400,7 +393,11 @@ impl<'a> Guided<'a> {
             return Ok(Vec::new());
         };
         Ok((chart.deviations(&centre, &covariance).into_iter())
-            .map(|(quantity, sigma)| Deviation { quantity, sigma })
+            .map(|(quantity, noise)| Deviation {
+                quantity,
+                noise,
+                sigma: noise,
+            })
             .collect())
     }
 }
@@ -475,7 +472,10 @@ pub(super) fn search(
     let mut fit = trials.into_fit(&space, warnings, cancelled)?;
     fit.agreement_evaluations = agreement_evaluations;
     fit.refinements = usize::from(options.refine != Refine::None);
-    fit.deviations = told.deviations;
+    if let Some(top) = told.basins.first() {
+        let apart = |d: Deviation| d.with_distance(&fit.best, &top.candidate);
+        fit.deviations = told.deviations.into_iter().map(apart).collect();
+    }
     fit.agreement_best = told.basins.first().map(|b| AgreementBest {
         candidate: b.candidate.clone(),
         agreement: b.agreement,

@@ -1,0 +1,58 @@
+//! Whether the agreement of a candidate stands out of the noise of counting.
+
+use ssb_core::{Candidate, Control, Evaluator, Geometry, agreement_band_points};
+
+use super::band_model::BandModel;
+use super::basins::strongest;
+use crate::Error;
+
+/// Standard deviations of noise above which an agreement is a signal.
+const CLEAR: f64 = 8.0;
+
+/// What the noise is, and how far an agreement stands out of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clearness {
+    /// Variance of one `G_b(q)`, in counts².
+    pub noise: f64,
+    /// Standard deviations of the agreement of noise alone.
+    pub deviations: f64,
+}
+
+impl Clearness {
+    /// Of a candidate with this agreement, in counts².
+    ///
+    /// # Errors
+    /// As [`Evaluator::spectra`].
+    pub fn of(
+        evaluator: &mut dyn Evaluator,
+        geometry: &Geometry,
+        candidate: &Candidate,
+        agreement: f64,
+        control: &Control,
+    ) -> Result<Self, Error> {
+        let dc = evaluator.info().dc;
+        let band = geometry.agreement_band();
+        let ends = [band.lo_per_a, band.hi_per_a];
+        let strong = strongest(evaluator, geometry, ends, control)?;
+        let noise = BandModel::new(geometry, &strong, candidate).noise(&[0.0; 3]) * dc * dc;
+        let weight: f64 = (agreement_band_points(geometry).iter())
+            .map(|p| f64::from(p.weight))
+            .sum();
+        // Without a signal each pair of mirrored frequencies adds twice an exponential of mean `noise`.
+        Ok(Self {
+            noise,
+            deviations: (agreement / noise - weight) / (2.0 * weight).sqrt(),
+        })
+    }
+
+    /// What is to be said when nothing stands out.
+    pub fn doubt(self) -> Option<String> {
+        let deviations = self.deviations;
+        (deviations.is_nan() || deviations < CLEAR).then(|| {
+            format!(
+                "agreement: no clear peak ({deviations:.1} standard deviations above noise, {CLEAR} are clear): vacuum, too few \
+                 electrons, or a wrong calibration; these data do not determine the aberrations"
+            )
+        })
+    }
+}

@@ -11,7 +11,7 @@ use super::args::{FitArgs, SeriesArgs};
 use super::console::{Console, failure, peak_rss_bytes};
 use super::{Ending, fit, reconstruct, writing};
 use crate::record::Estimator;
-use crate::{Error, FitOptions};
+use crate::{Error, FitOptions, Journal};
 
 /// Name of the file with all phases.
 const STACK: &str = "phases.h5";
@@ -107,7 +107,7 @@ impl Member {
         let mut one = a.fit.clone();
         one.data.file.clone_from(&self.acquisition.path);
         one.result.output.clone_from(&self.output);
-        one.resume = !one.result.force;
+        one.resume = !one.result.force && Journal::beside(&self.output).exists();
         one
     }
 

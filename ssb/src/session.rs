@@ -11,7 +11,7 @@ use ssb_core::{
 };
 
 use crate::acquisition::AcquisitionFacts;
-use crate::{Acquisition, AcquisitionOptions, Error, Fit, FitOptions, REGISTRY, Source, fit};
+use crate::{Acquisition, AcquisitionOptions, Error, Fit, REGISTRY, Source, fit};
 
 /// Share of the median loss by which the best must lie below it, or the loss is called flat.
 const FLAT_LOSS: f64 = 0.005;
@@ -95,7 +95,7 @@ pub struct Session {
     facts: AcquisitionFacts,
     warnings: Vec<String>,
     reason: String,
-    control: Control,
+    pub(crate) control: Control,
 }
 
 impl std::fmt::Debug for Session {
@@ -154,7 +154,7 @@ impl Session {
         })
     }
 
-    fn evaluator(&self) -> Result<MutexGuard<'_, Box<dyn Evaluator>>, Error> {
+    pub(crate) fn evaluator(&self) -> Result<MutexGuard<'_, Box<dyn Evaluator>>, Error> {
         self.evaluator
             .lock()
             .map_err(|_| ssb_core::Error::Internal("an earlier evaluation panicked".into()).into())
@@ -260,46 +260,9 @@ impl Session {
             .object(candidate, upsample, &self.control)?)
     }
 
-    /// Fits aberrations on the exact phase variance.
-    ///
-    /// When cancelled after the first trial, the best so far comes back with
-    /// [`Fit::cancelled`] set.
-    ///
-    /// # Errors
-    /// Options that contradict each other, a fault of the backend, cancelled before the first
-    /// trial ended, or no candidate that carries information.
-    pub fn fit(&self, options: &FitOptions) -> Result<Fit, Error> {
-        let mut evaluator = self.evaluator()?;
-        let mut fit = fit::search(
-            &mut **evaluator,
-            &self.facts.geometry,
-            options,
-            &self.control,
-        )?;
-        drop(evaluator);
-        fit.warnings.extend(self.doubts(&fit.best.aberrations));
-        if fit.cancelled {
-            return Ok(fit);
-        }
-        match self.agreements(std::slice::from_ref(&fit.best)) {
-            Ok(values) => {
-                fit.agreement = values.first().copied();
-                self.doubt_the_peak(&mut fit)?;
-            }
-            Err(Error::Core(e @ ssb_core::Error::BadEvidence { .. })) => {
-                fit.warnings.push(format!("agreement: not available: {e}"));
-            }
-            Err(e) => return Err(e),
-        }
-        if options.check_rotation {
-            self.decide_branch(&mut fit)?;
-        }
-        Ok(fit)
-    }
-
     /// Says so when the agreement of the best candidate does not stand out of noise, or the losses of a whole search
     /// hardly differ.
-    fn doubt_the_peak(&self, fit: &mut Fit) -> Result<(), Error> {
+    pub(crate) fn doubt_the_peak(&self, fit: &mut Fit) -> Result<(), Error> {
         if let Some(agreement) = fit.agreement {
             let clearness = fit::Clearness::of(
                 &mut **self.evaluator()?,
@@ -328,7 +291,7 @@ impl Session {
     }
 
     /// What the size of fitted aberrations says against them (numerics section 8).
-    fn doubts(&self, aberrations: &Aberrations) -> Vec<String> {
+    pub(crate) fn doubts(&self, aberrations: &Aberrations) -> Vec<String> {
         let g = &self.facts.geometry;
         let size_a = aberrations.get(0).magnitude_a.abs() + aberrations.get(1).magnitude_a.abs();
         let mut doubts = Vec::new();

@@ -11,10 +11,12 @@ mod eval;
 mod export;
 mod fit;
 mod inspect;
+mod journaling;
 mod opening;
 mod parity;
 mod reconstruct;
 mod reusing;
+mod series;
 mod show;
 mod simulate;
 mod tiff;
@@ -78,7 +80,7 @@ pub fn run() -> ExitCode {
         Verb::Report(a) => later("report", a),
         Verb::Convert(a) => talking(&a.talk, |c| convert::run(a, c)),
         Verb::View(a) => later("view", a),
-        Verb::Series(a) => later("series", a),
+        Verb::Series(a) => talking(&a.fit.talk, |c| series::run(a, c)),
         Verb::Parity(a) => talking(&a.talk, |c| parity::run(a, c)),
         Verb::Bench(a) => talking(&a.talk, |c| bench::run(a, c)),
     };

@@ -149,7 +149,7 @@ impl<'a> Guided<'a> {
     fn climb_low(&mut self, start: &Candidate) -> Result<Climbed, Error> {
         let only_low = |axis: Axis| matches!(axis.term(), Some(0 | 1));
         let higher = !self.chart.axes.iter().all(|a| only_low(*a));
-        let chart = self.chart.only(start, |axis| only_low(axis));
+        let chart = self.chart.only(start, only_low);
         if higher && chart.len() > 0 {
             return self.climb_in(&chart, start, 6);
         }

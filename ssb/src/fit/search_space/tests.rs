@@ -7,9 +7,10 @@ const ALPHA: f64 = 0.03;
 fn geometry() -> Geometry {
     ssb_testkit::synthetic::PROBLEMS[0]
         .problem()
-        .map(|p| Geometry {
-            semiangle_rad: ALPHA,
-            ..p.geometry().clone()
+        .map(|p| {
+            let mut geometry = p.geometry().clone();
+            geometry.semiangle_rad = ALPHA;
+            geometry
         })
         .unwrap()
 }

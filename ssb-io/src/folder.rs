@@ -6,7 +6,7 @@ use crate::IoError;
 use crate::error::Fault;
 
 /// The end of a master file's name.
-const MASTER: &str = "_master.h5";
+pub(crate) const MASTER: &str = "_master.h5";
 
 /// The data file behind a path.
 ///

@@ -4,7 +4,7 @@
 use crate::IoError;
 use crate::codec::Scratch;
 use crate::grid::Grid;
-use crate::options::ScanOrder;
+use crate::options::{Region, ScanOrder};
 use crate::sample_type::SampleKind;
 use crate::stored_array::{BlockError, StoredArray};
 
@@ -92,8 +92,12 @@ impl Piece {
 /// The order in which frames visit the scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scan {
-    /// `(rows, cols)` that are kept.
+    /// `(rows, cols)` that are used.
     pub(crate) shape: [usize; 2],
+    /// `(rows, cols)` of the scan, without flyback; more than are used for a region.
+    pub(crate) whole: [usize; 2],
+    /// The first (row, col) that is used.
+    pub(crate) origin: [usize; 2],
     /// Frames before the first scan position.
     pub(crate) skip: usize,
     /// Frames after each line that are dropped.
@@ -104,13 +108,24 @@ pub(crate) struct Scan {
 impl Scan {
     /// Frames that a complete scan needs, the skipped ones included.
     pub(crate) fn frames_needed(&self) -> usize {
-        let line = self.shape[1].saturating_add(self.flyback);
-        self.shape[0].saturating_mul(line).saturating_add(self.skip)
+        let line = self.whole[1].saturating_add(self.flyback);
+        self.whole[0].saturating_mul(line).saturating_add(self.skip)
     }
 
-    /// Scan position (in row-major order) of a frame; `None` for a dropped one.
+    /// The scan of a region of this one; `None` for a region that is empty or reaches beyond it.
+    pub(crate) fn part(self, region: Region) -> Option<Self> {
+        let (rows, cols) = (region.rows, region.cols);
+        let inside = |[from, to]: [usize; 2], n: usize| from < to && to <= n;
+        (inside(rows, self.whole[0]) && inside(cols, self.whole[1])).then(|| Self {
+            shape: [rows[1] - rows[0], cols[1] - cols[0]],
+            origin: [rows[0], cols[0]],
+            ..self
+        })
+    }
+
+    /// Scan position (in row-major order of what is used) of a frame; `None` for a dropped one.
     pub(crate) fn position(&self, frame: usize) -> Option<usize> {
-        let [rows, cols] = self.shape;
+        let [rows, cols] = self.whole;
         let frame = frame.checked_sub(self.skip)?;
         let line = cols + self.flyback;
         let (row, at) = (frame / line, frame % line);
@@ -118,7 +133,12 @@ impl Scan {
             return None;
         }
         let reversed = self.order == ScanOrder::Serpentine && row % 2 == 1;
-        Some(row * cols + if reversed { cols - 1 - at } else { at })
+        let place = [row, if reversed { cols - 1 - at } else { at }];
+        let used = |axis: usize| {
+            let from_first = place[axis].checked_sub(self.origin[axis])?;
+            (from_first < self.shape[axis]).then_some(from_first)
+        };
+        Some(used(0)? * self.shape[1] + used(1)?)
     }
 }
 
@@ -168,6 +188,8 @@ pub(crate) struct Stack {
     scan: Scan,
     tiles: Vec<Tile>,
     work: Vec<Work>,
+    /// Share of the stored work that holds a used frame.
+    used: f64,
 }
 
 impl Stack {
@@ -208,12 +230,27 @@ impl Stack {
                 }
             }
         }
-        Self {
+        let mut stack = Self {
             pieces,
             scan,
             tiles,
             work,
+            used: 1.0,
+        };
+        if scan.shape != scan.whole {
+            let all = std::mem::take(&mut stack.work);
+            let count = all.len();
+            let used = |w: &Work| !stack.blocks(w).is_empty();
+            let work: Vec<Work> = all.into_iter().filter(used).collect();
+            stack.used = work.len() as f64 / count.max(1) as f64;
+            stack.work = work;
         }
+        stack
+    }
+
+    /// Share of the stored samples that has to be read, about.
+    pub(crate) fn used_share(&self) -> f64 {
+        self.used
     }
 
     pub(crate) fn scan(&self) -> &Scan {
@@ -323,9 +360,9 @@ impl Stack {
         })
     }
 
-    /// Scan (row, col) of a position.
+    /// (row, col) of a position in the whole scan.
     pub(crate) fn place(&self, position: usize) -> [usize; 2] {
-        let cols = self.scan.shape[1];
-        [position / cols, position % cols]
+        let ([_, cols], [row, col]) = (self.scan.shape, self.scan.origin);
+        [row + position / cols, col + position % cols]
     }
 }

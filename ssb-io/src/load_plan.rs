@@ -12,7 +12,7 @@ use crate::source::Source;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadPlan {
     file: PathBuf,
-    /// Stored bytes of the files, compressed as they are.
+    /// Stored bytes of the files, compressed as they are; for a region about the share that it needs.
     pub stored_bytes: u64,
     /// Bytes of all used samples, decoded; never held at once.
     pub decoded_bytes: u64,
@@ -143,7 +143,7 @@ impl Source {
         debug_assert!(batch as usize <= BATCH);
         LoadPlan {
             file: self.path().to_owned(),
-            stored_bytes: self.stored_bytes(),
+            stored_bytes: (self.stored_bytes() as f64 * self.stack.used_share()) as u64,
             decoded_bytes: points * pixels * bytes,
             buffer_bytes: 3 * chunks * threads + between + pixels * 64,
             column_bytes: columns as u64 * points * bytes,

@@ -1,6 +1,8 @@
 //! What a caller may say about a file: which dataset, which scan, which orientation, which mask.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// The order in which the probe visits the scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,6 +26,47 @@ pub enum MaskChoice {
     File(PathBuf),
 }
 
+/// Part of a scan: half-open ranges of its rows and columns, without flyback.
+///
+/// ```
+/// let region: ssb_io::Region = "10:50,0:64".parse()?;
+/// assert_eq!((region.rows, region.cols), ([10, 50], [0, 64]));
+/// assert_eq!(region.to_string(), "10:50,0:64");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// First row, and the one behind the last.
+    pub rows: [usize; 2],
+    /// First column, and the one behind the last.
+    pub cols: [usize; 2],
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([r0, r1], [c0, c1]) = (self.rows, self.cols);
+        write!(f, "{r0}:{r1},{c0}:{c1}")
+    }
+}
+
+impl FromStr for Region {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let range = |text: &str| -> Option<[usize; 2]> {
+            let (from, to) = text.split_once(':')?;
+            Some([from.trim().parse().ok()?, to.trim().parse().ok()?])
+        };
+        let both = || {
+            let (rows, cols) = text.split_once(',')?;
+            Some((range(rows)?, range(cols)?))
+        };
+        both()
+            .map(|(rows, cols)| Self { rows, cols })
+            .ok_or_else(|| format!("expected R0:R1,C0:C1 as in 10:50,0:64, found `{text}`"))
+    }
+}
+
 /// How a file is read. The default takes everything from the file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OpenOptions {
@@ -39,6 +82,8 @@ pub struct OpenOptions {
     pub scan_order: ScanOrder,
     /// Keep the whole rows of a stopped scan.
     pub complete_rows_only: bool,
+    /// The part of the scan that is used; `None` is all of it.
+    pub region: Option<Region>,
     /// Transpose the detector; applied first.
     pub transpose: bool,
     /// Reverse the detector's rows; applied second.

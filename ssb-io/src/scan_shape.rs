@@ -32,6 +32,8 @@ pub(crate) fn settle(
     let mut warnings = Vec::new();
     let scan = |shape| Scan {
         shape,
+        whole: shape,
+        origin: [0, 0],
         skip: options.skip_frames,
         flyback,
         order: options.scan_order,
@@ -120,6 +122,7 @@ pub(crate) fn settle(
             shape[0]
         ));
         scan.shape[0] = rows;
+        scan.whole[0] = rows;
     }
     Ok(Settled {
         scan,

@@ -10,7 +10,7 @@ use crate::columns::Companion;
 use crate::error::Fault;
 use crate::format::{self, Found};
 use crate::frames::{Scan, Stack};
-use crate::options::{MaskChoice, OpenOptions, ScanOrder};
+use crate::options::{MaskChoice, OpenOptions, Region, ScanOrder};
 use crate::orientation::Orientation;
 use crate::sample_type::SampleKind;
 use crate::scan_shape::{self, Settled};
@@ -92,6 +92,10 @@ fn assemble(path: PathBuf, mut found: Found, options: &OpenOptions) -> Result<So
             ));
         }
     }
+    let scan = match options.region {
+        Some(region) => part(scan, region, fault)?,
+        None => scan,
+    };
     let frames_expected = wanted.frames_needed();
     let stack = Stack::new(found.pieces, scan);
     let orientation = Orientation::new(stack.det_shape(), options);
@@ -128,12 +132,29 @@ fn assemble(path: PathBuf, mut found: Found, options: &OpenOptions) -> Result<So
     })
 }
 
+/// The scan of a region.
+fn part(scan: Scan, region: Region, fault: impl Fn() -> Box<Fault>) -> Result<Scan, IoError> {
+    let [rows, cols] = scan.whole;
+    scan.part(region).ok_or_else(|| {
+        IoError::BadOption(
+            fault()
+                .expected(format!(
+                    "a region R0:R1,C0:C1 with R0 < R1 <= {rows} and C0 < C1 <= {cols}"
+                ))
+                .found(region.to_string())
+                .action("correct --region; its ends are not included"),
+        )
+    })
+}
+
 /// A companion: all is settled, and there are no frames.
 fn columns_only(path: PathBuf, found: Found, companion: Companion) -> Source {
     let shape = companion.description.scan_shape;
     let frames = shape[0] * shape[1];
     let scan = Scan {
         shape,
+        whole: shape,
+        origin: [0, 0],
         skip: 0,
         flyback: 0,
         order: ScanOrder::Raster,
@@ -213,6 +234,12 @@ impl Source {
         let [rows, cols] = self.stack.scan().shape;
         let [det_rows, det_cols] = self.orientation.shape();
         [rows, cols, det_rows, det_cols]
+    }
+
+    /// Scan `(rows, cols)` of the whole acquisition, of which a region may be used.
+    #[must_use]
+    pub fn whole_scan(&self) -> [usize; 2] {
+        self.stack.scan().whole
     }
 
     /// NumPy's name of the sample type.

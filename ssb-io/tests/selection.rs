@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ssb_core::Control;
 use ssb_core::ndarray::{Array, Array2, Array3, Array4, Dimension};
-use ssb_io::{IoError, MaskChoice, OpenOptions, ScanOrder, Source, npy, open};
+use ssb_io::{IoError, MaskChoice, OpenOptions, Region, ScanOrder, Source, npy, open};
 
 /// Counts that tell frame and pixel apart.
 fn sample(frame: usize, k: usize, l: usize) -> i32 {
@@ -262,4 +262,57 @@ fn columns_do_not_depend_on_how_the_work_is_cut() {
     assert_eq!(column(&source, [2, 1]), expected);
     let mean = source.mean_pattern(&Control::default()).unwrap().mean;
     assert_eq!(mean[(2, 1)], expected.iter().sum::<f64>() / 3500.0);
+}
+
+#[test]
+fn a_region_is_the_same_part_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    // Chunks of several frames, a frame to skip, flyback, and lines that run both ways.
+    let path = write(folder.path(), &stack(1 + 8 * 9));
+    let whole = OpenOptions {
+        skip_frames: 1,
+        flyback_cols: 1,
+        scan_order: ScanOrder::Serpentine,
+        ..shaped(8, 8)
+    };
+    let all = column(&opened(&path, whole.clone()), [1, 2]);
+    for text in ["0:8,0:8", "2:5,1:7", "7:8,7:8", "0:1,0:8", "3:8,0:2"] {
+        let region: Region = text.parse().unwrap();
+        let options = OpenOptions {
+            region: Some(region),
+            ..whole.clone()
+        };
+        let source = opened(&path, options);
+        let ([r0, r1], [c0, c1]) = (region.rows, region.cols);
+        assert_eq!(source.shape(), [r1 - r0, c1 - c0, 3, 4]);
+        assert_eq!(source.whole_scan(), [8, 8]);
+        let expected: Vec<f64> = (r0..r1)
+            .flat_map(|r| (c0..c1).map(move |c| r * 8 + c))
+            .map(|i| all[i])
+            .collect();
+        assert_eq!(column(&source, [1, 2]), expected, "{text}");
+        let mean = source.mean_pattern(&Control::default()).unwrap().mean;
+        let expected = expected.iter().sum::<f64>() / expected.len() as f64;
+        assert!((mean[(1, 2)] - expected).abs() < 1e-9 * expected, "{text}");
+    }
+}
+
+#[test]
+fn a_region_that_is_empty_or_beyond_the_scan_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), &stack(12));
+    for text in ["1:1,0:3", "2:1,0:3", "0:2,3:3", "0:5,0:3", "0:4,0:4"] {
+        let options = OpenOptions {
+            region: Some(text.parse().unwrap()),
+            ..shaped(4, 3)
+        };
+        let error = open(&path, &options).unwrap_err();
+        assert_eq!(error.kind(), "bad_option", "{error}");
+        for word in [text, "R1 <= 4", "C1 <= 3", "--region"] {
+            assert!(error.to_string().contains(word), "{word}: {error}");
+        }
+    }
+    for text in ["", "1:2", "1:2,3", "a:b,c:d", "1:2,3:4,5:6", "-1:2,0:3"] {
+        assert!(text.parse::<Region>().is_err(), "{text}");
+    }
 }

@@ -42,6 +42,18 @@ pub enum Error {
         /// What to do next.
         action: String,
     },
+    /// A journal of a fit that cannot be used.
+    #[error("journal {}: {object}: {problem}; {action}", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// Which part of it: a line with its byte, the request, or the file itself.
+        object: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do next.
+        action: String,
+    },
     /// Options that contradict each other or the data.
     #[error("{object}: {problem}; {action}")]
     Request {
@@ -125,6 +137,7 @@ impl Error {
             Self::Figure(_) => "figure",
             Self::Candidates { .. } => "bad_candidates",
             Self::Output { .. } => "output",
+            Self::Journal { .. } => "journal",
             Self::Request { .. } => "bad_request",
             Self::NotYet { .. } => "not_yet",
         }
@@ -135,9 +148,9 @@ impl Error {
     pub fn file(&self) -> Option<String> {
         match self {
             Self::Io(e) => e.file().map(|f| f.display().to_string()),
-            Self::Candidates { path, .. } | Self::Output { path, .. } => {
-                Some(path.display().to_string())
-            }
+            Self::Candidates { path, .. }
+            | Self::Output { path, .. }
+            | Self::Journal { path, .. } => Some(path.display().to_string()),
             _ => None,
         }
     }
@@ -151,7 +164,8 @@ impl Error {
                 ssb_core::Error::BadValue { object, .. }
                 | ssb_core::Error::BadEvidence { object, .. },
             )
-            | Self::Request { object, .. } => Some(object.clone()),
+            | Self::Request { object, .. }
+            | Self::Journal { object, .. } => Some(object.clone()),
             Self::Core(ssb_core::Error::UnknownTerm { name, .. }) => Some(name.clone()),
             Self::Core(ssb_core::Error::MissingCalibration { flags, .. }) => Some(flags.join(" ")),
             Self::Core(

@@ -20,6 +20,7 @@ mod error;
 pub mod figure;
 mod fit;
 mod record;
+mod replay;
 mod result_figure;
 mod session;
 mod source;
@@ -33,10 +34,11 @@ pub use counts::Counts;
 pub use curl::RotationEstimate;
 pub use error::Error;
 pub use fit::{
-    AgreementBest, Branch, DEGENERATE_LIMIT, Deviation, Fit, FitOptions, FitTrial, Quantity,
-    Refine, SearchRange, Setting,
+    AgreementBest, Branch, DEGENERATE_LIMIT, Deviation, Fit, FitOptions, FitTrial, Journal,
+    Quantity, Refine, SearchRange, Setting,
 };
 pub use record::{Estimator, document, expected_provenance};
+pub use replay::ReplayOptions;
 pub use result_figure::figure_data;
 pub use session::{Image, ReconstructOptions, Session};
 pub use source::{Source, open};
@@ -48,4 +50,4 @@ pub use ssb_core::{
     Control, Evaluation, Length, MeanPhase, PrepareOptions, Progress, Sourced, TERMS,
 };
 pub use ssb_io::result::ResultFile;
-pub use ssb_io::{MaskChoice, OpenOptions, ScanOrder};
+pub use ssb_io::{MaskChoice, OpenOptions, Region, ScanOrder};

@@ -6,6 +6,7 @@ use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{Candidate, NUMERICS_VERSION, Provenance};
 use ssb_io::result::{Outcome, ResultFile, Trial};
 
+use crate::source::{region_in_words, region_of};
 use crate::{Acquisition, Deviation, Fit, Image, SearchRange, Session};
 
 /// Which picture `/phase` holds.
@@ -69,6 +70,25 @@ fn single(array: &Array2<f64>) -> Array2<f32> {
 }
 
 impl Session {
+    /// What a fit with this request is, to the bit: data, calibration, disk, request, versions, backend and
+    /// device. Two fits with one identity make the same trials.
+    #[must_use]
+    pub fn fit_identity(&self, request: &Value) -> Value {
+        let info = self.info();
+        json!({
+            "program": concat!("ssb ", env!("CARGO_PKG_VERSION")),
+            "numerics_version": NUMERICS_VERSION,
+            "source": self.record(),
+            "calibration": self.calibration(),
+            "disk": self.disk(),
+            "request": request,
+            "backend": info.backend,
+            "device": info.device,
+            "precision": info.precision,
+            "topology": info.plan.topology,
+        })
+    }
+
     fn provenance(&self, request: Value, seconds: Value, warnings: Vec<String>) -> Provenance {
         let info = self.info();
         Provenance {
@@ -215,27 +235,40 @@ pub fn document(result: &ResultFile) -> Value {
     ] {
         document[key] = p.evaluator[key].clone();
     }
+    if let Some(region) = region_of(&p.source.options) {
+        document["region"] = region.clone();
+    }
     for (key, value) in o.details.as_object().into_iter().flatten() {
         document[key] = value.clone();
     }
     if o.fitted {
-        document["trials"] = result.trials.iter().map(trial).collect::<Vec<_>>().into();
+        let rotation_deg = p.calibration.rotation_deg.value;
+        let trials = result.trials.iter().map(|t| trial(t, rotation_deg));
+        document["trials"] = trials.collect::<Vec<_>>().into();
     }
     document
 }
 
-/// One trial as JSON.
+/// One trial as JSON; `rotation_deg` is the acquisition's, for a candidate without its own.
 #[must_use]
-pub fn trial(t: &Trial) -> Value {
+pub fn trial(t: &Trial, rotation_deg: f64) -> Value {
     json!({
         "number": t.number,
         "method": t.method,
+        "objective": t.objective(),
         "candidate": t.candidate,
+        "rotation_deg": t.candidate.rotation_deg.unwrap_or(rotation_deg),
         "loss": t.loss,
         "agreement": t.agreement,
         "degenerate_fraction": t.degenerate_fraction,
         "eligible": t.eligible,
     })
+}
+
+/// The scan region that a result was made of, in words.
+#[must_use]
+pub fn region(result: &ResultFile) -> Option<String> {
+    region_in_words(region_of(&result.provenance.source.options)?)
 }
 
 /// The aberrations of a candidate in words: value and angle in both units that people use.
@@ -262,6 +295,9 @@ pub fn in_words(candidate: &Candidate) -> Vec<String> {
             ));
         }
         lines.push(line);
+    }
+    if let Some(rotation_deg) = candidate.rotation_deg {
+        lines.push(format!("rotation {rotation_deg} deg"));
     }
     if candidate.tilt_mrad != [0.0; 2] || candidate.depth_spread_nm != 0.0 {
         lines.push(format!(

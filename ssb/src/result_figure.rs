@@ -7,6 +7,7 @@ use crate::DEGENERATE_LIMIT;
 use crate::figure::{
     AberrationRow, Display, FigureData, MeanPattern, PhaseKind, Search, TermState, Trial,
 };
+use crate::source::{region_in_words, region_of};
 
 fn searched(result: &ResultFile, key: &str) -> Option<[f64; 2]> {
     let range = result.outcome.details.get("search")?.get(key)?;
@@ -105,6 +106,11 @@ fn facts(result: &ResultFile) -> Vec<(String, String)> {
         ("rotation".into(), format!("{} deg", c.rotation_deg.value)),
         ("loss".into(), format!("{:.6e} rad²", o.loss)),
     ];
+    if let Some(region) = region_of(&p.source.options).and_then(region_in_words)
+        && let Some(words) = region.strip_prefix("region: ")
+    {
+        facts.push(("region".into(), words.into()));
+    }
     if let Some(s) = o.agreement {
         facts.push(("agreement S".into(), format!("{s:.4e}")));
     }

@@ -11,7 +11,7 @@ use ssb_core::{
 };
 
 use crate::acquisition::AcquisitionFacts;
-use crate::{Acquisition, AcquisitionOptions, Error, Fit, FitOptions, REGISTRY, Source, fit};
+use crate::{Acquisition, AcquisitionOptions, Error, REGISTRY, Source};
 
 /// Options of [`Session::reconstruct`].
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +92,7 @@ pub struct Session {
     facts: AcquisitionFacts,
     warnings: Vec<String>,
     reason: String,
-    control: Control,
+    pub(crate) control: Control,
 }
 
 impl std::fmt::Debug for Session {
@@ -255,47 +255,6 @@ impl Session {
         Ok(self
             .evaluator()?
             .object(candidate, upsample, &self.control)?)
-    }
-
-    /// Fits aberrations on the exact phase variance.
-    ///
-    /// When cancelled after the first trial, the best so far comes back with
-    /// [`Fit::cancelled`] set.
-    ///
-    /// # Errors
-    /// Options that contradict each other, a fault of the backend, cancelled before the first
-    /// trial ended, or no candidate that carries information.
-    pub fn fit(&self, options: &FitOptions) -> Result<Fit, Error> {
-        let mut evaluator = self.evaluator()?;
-        self.fit_on(&mut **evaluator, options, &self.control)
-    }
-
-    /// [`Session::fit`] on an evaluator that may stand between the search and the session's own.
-    pub(crate) fn fit_on(
-        &self,
-        evaluator: &mut dyn Evaluator,
-        options: &FitOptions,
-        control: &Control,
-    ) -> Result<Fit, Error> {
-        let mut fit = fit::search(evaluator, &self.facts.geometry, options, control)?;
-        fit.warnings.extend(self.doubts(&fit.best.aberrations));
-        if fit.cancelled {
-            return Ok(fit);
-        }
-        match evaluator.agreements(std::slice::from_ref(&fit.best), control) {
-            Ok(values) => {
-                fit.agreement = values.first().copied();
-                self.doubt_the_peak(evaluator, &mut fit, control)?;
-            }
-            Err(e @ ssb_core::Error::BadEvidence { .. }) => {
-                fit.warnings.push(format!("agreement: not available: {e}"));
-            }
-            Err(e) => return Err(e.into()),
-        }
-        if options.check_rotation {
-            self.decide_branch(evaluator, &mut fit, control)?;
-        }
-        Ok(fit)
     }
 
     /// Reconstructs with given aberrations; nothing is fitted.

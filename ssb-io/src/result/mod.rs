@@ -5,6 +5,7 @@
 
 mod candidate_columns;
 mod read;
+mod stack;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -17,10 +18,13 @@ use serde_json::Value;
 use ssb_core::{Candidate, Provenance, ndarray};
 
 use crate::IoError;
+pub use stack::PhaseStack;
 
 /// Root attribute that marks a result file, and the version it holds.
 const MARK: &str = "ssb_result_version";
 const VERSION: i64 = 1;
+/// Column of the trials: 1 where the candidate brought its rotation, 0 where it is the acquisition's.
+const ROTATION_GIVEN: &str = "rotation_given";
 
 /// A reconstruction or a fit with all that is needed to look at it and to repeat it.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +92,18 @@ pub struct Trial {
     pub degenerate_fraction: f64,
     /// Whether the trial may be returned as a best fit.
     pub eligible: bool,
+}
+
+impl Trial {
+    /// What the search went by at this trial: `phase-variance` or `agreement`.
+    #[must_use]
+    pub fn objective(&self) -> &'static str {
+        if self.loss.is_nan() && self.agreement.is_some() {
+            "agreement"
+        } else {
+            "phase-variance"
+        }
+    }
 }
 
 impl ResultFile {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use ssb_core::{Provenance, ndarray};
 
 use super::candidate_columns::candidates_from;
-use super::{MARK, Outcome, ResultFile, Trial, VERSION};
+use super::{MARK, Outcome, ROTATION_GIVEN, ResultFile, Trial, VERSION};
 use crate::hdf5::Container;
 use crate::{Fault, IoError};
 
@@ -242,7 +242,14 @@ impl Reader {
             let found = format!("{lengths:?} values");
             return Err(self.damaged("trials", &format!("{count} values a column"), &found));
         }
-        let candidates = self.candidates("trials", count)?;
+        let mut candidates = self.candidates("trials", count)?;
+        let given = format!("trials/{ROTATION_GIVEN}");
+        if self.has(&given) {
+            let given: Vec<u8> = self.column(&given)?;
+            for (candidate, given) in candidates.iter_mut().zip(given) {
+                candidate.rotation_deg = candidate.rotation_deg.filter(|_| given != 0);
+            }
+        }
         let rows = candidates.into_iter().zip(methods).enumerate();
         Ok(rows
             .map(|(i, (candidate, method))| Trial {

@@ -8,10 +8,10 @@ use hdf5_pure::{
     GroupBuilder,
 };
 use ndarray::Array2;
-use ssb_core::ndarray;
+use ssb_core::{Candidate, ndarray};
 
 use super::candidate_columns::columns_of;
-use super::{MARK, ResultFile, VERSION};
+use super::{MARK, ROTATION_GIVEN, ResultFile, Trial, VERSION};
 use crate::IoError;
 use crate::write::{Replacement, unwritable};
 
@@ -222,6 +222,21 @@ fn trial_columns(group: &mut GroupBuilder, result: &ResultFile) {
         .with_f64_data(&degenerate)
         .set_attr("units", text("1"));
     group.create_dataset("eligible").with_u8_data(&eligible);
-    let candidates: Vec<_> = trials.iter().map(|t| &t.candidate).collect();
-    parameters(group, &candidates);
+    let objectives: Vec<&str> = trials.iter().map(Trial::objective).collect();
+    group
+        .create_dataset("objective")
+        .with_vlen_strings(&objectives);
+    // Every trial has the rotation that it was evaluated at; which ones brought their own stands beside.
+    let own = result.provenance.calibration.rotation_deg.value;
+    let mut turned: Vec<Candidate> = trials.iter().map(|t| t.candidate.clone()).collect();
+    for candidate in &mut turned {
+        candidate.rotation_deg.get_or_insert(own);
+    }
+    parameters(group, &turned.iter().collect::<Vec<_>>());
+    let given = trials
+        .iter()
+        .map(|t| t.candidate.rotation_deg.is_some().into());
+    group
+        .create_dataset(ROTATION_GIVEN)
+        .with_u8_data(&given.collect::<Vec<u8>>());
 }

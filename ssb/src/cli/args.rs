@@ -42,8 +42,8 @@ pub enum Verb {
     /// Live steering in the browser: aberrations, rotation, tilt, while the picture follows
     #[cfg(feature = "view")]
     View(Box<ViewArgs>),
-    /// A series of acquisitions (not yet)
-    Series(LaterArgs),
+    /// Numbered acquisitions of a folder: one shared fit or one each, all phases in one file
+    Series(Box<SeriesArgs>),
     /// The conformance suite on this machine, one line a check
     Parity(ParityArgs),
     /// Benchmarks on simple counts in memory, one line (with --json: one JSON line) each
@@ -135,7 +135,7 @@ pub struct ResultArgs {
     /// Result file
     #[arg(short, long, value_name = "R.h5")]
     pub output: PathBuf,
-    /// Recompute even when the file holds this very result
+    /// Recompute even when the file holds this very result; a journal of an unfinished fit is discarded
     #[arg(long)]
     pub force: bool,
 }
@@ -157,9 +157,12 @@ pub struct ReconstructArgs {
     /// Also evaluate the exact loss
     #[arg(long)]
     pub loss: bool,
-    /// Take the aberrations of this result
+    /// Take the aberrations of this result, with the changes that other arguments give
     #[arg(long, value_name = "R0.h5")]
     pub from: Option<PathBuf>,
+    /// Those of its trial N instead of its best
+    #[arg(long, value_name = "N", requires = "from")]
+    pub trial: Option<u64>,
     #[command(flatten)]
     pub backend: BackendArgs,
     #[command(flatten)]
@@ -167,6 +170,26 @@ pub struct ReconstructArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("file", |f| f.value_name("DIR").help("Folder of the numbered acquisitions")),
+    mut_arg("output", |o| o.value_name("OUT_DIR").help("Folder of the results and of phases.h5")),
+    mut_arg("resume", |r| r.hide(true))
+)]
+pub struct SeriesArgs {
+    #[command(flatten)]
+    pub fit: FitArgs,
+    /// One fit whose aberrations all are reconstructed with, or one fit each
+    #[arg(long = "fit", value_name = "WHICH", default_value = "shared", value_parser = ["shared", "each"])]
+    pub mode: String,
+    /// The acquisition that the shared fit is made on [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub fit_on: Option<String>,
+    /// Names that belong to the series, with # for every number, e.g. 'scan_#.h5' [default: the only kind there is]
+    #[arg(long, value_name = "NAME#")]
+    pub pattern: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct FitArgs {
     #[command(flatten)]
     pub data: DataArgs,
@@ -202,8 +225,8 @@ pub struct FitArgs {
     /// Score whether atom columns are bright, and take the rotation 180 deg away when they are only there
     #[arg(long, default_value = "on", value_parser = ["on", "off"])]
     pub check_rotation: String,
-    /// Continue a cancelled fit (not yet)
-    #[arg(long)]
+    /// Continue a fit that was cancelled or killed, from the journal beside its result (R.h5.journal)
+    #[arg(long, conflicts_with = "force")]
     pub resume: bool,
     #[command(flatten)]
     pub known: AberrationArgs,
@@ -218,17 +241,27 @@ pub struct ShowArgs {
     /// Result file
     pub result: PathBuf,
     /// Picture to write
-    #[arg(short, long, value_name = "fig.png")]
-    pub output: PathBuf,
+    #[arg(
+        short,
+        long,
+        value_name = "fig.png",
+        required_unless_present = "trials"
+    )]
+    pub output: Option<PathBuf>,
     /// One panel alone
     #[arg(long, value_name = "NAME")]
     pub panel: Option<String>,
-    /// List trials instead of all panels: best=5, first=5 or last=5
-    #[arg(long, value_name = "best=N", value_parser = values::trial_choice)]
+    /// List trials, best=5, first=5 or last=5; with -o their phase images, made again of the data
+    #[arg(long, value_name = "best=N", value_parser = values::trial_choice, conflicts_with = "panel")]
     pub trials: Option<values::TrialChoice>,
+    /// The data of the trials, when they are no longer where the result says
+    #[arg(long, value_name = "FILE", requires = "trials")]
+    pub source: Option<PathBuf>,
     /// Draw the mean pattern in log10
     #[arg(long)]
     pub log_pattern: bool,
+    #[command(flatten)]
+    pub backend: BackendArgs,
     #[command(flatten)]
     pub talk: TalkArgs,
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ssb_io::Region;
 
 use super::values;
 
@@ -66,6 +67,9 @@ pub struct DataArgs {
     /// Keep the whole rows of a scan that was stopped
     #[arg(long)]
     pub complete_rows_only: bool,
+    /// Use this part of the scan: half-open rows and columns, e.g. 10:50,0:64
+    #[arg(long, value_name = "R0:R1,C0:C1")]
+    pub region: Option<Region>,
     /// Swap the detector's axes (first of the three)
     #[arg(long)]
     pub transpose: bool,

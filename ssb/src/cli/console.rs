@@ -199,15 +199,20 @@ pub fn print_json(document: &Value) {
     let _ = writeln!(std::io::stdout().lock(), "{document}");
 }
 
+/// A failure for machines.
+pub fn failure(error: &Error) -> Value {
+    json!({
+        "kind": error.kind(),
+        "file": error.file(),
+        "object": error.object(),
+        "message": error.to_string(),
+    })
+}
+
 /// Reports a failure: one message for people, or one JSON document.
 pub fn fail(json: bool, error: &Error) {
     if json {
-        print_json(&json!({"error": {
-            "kind": error.kind(),
-            "file": error.file(),
-            "object": error.object(),
-            "message": error.to_string(),
-        }}));
+        print_json(&json!({"error": failure(error)}));
     } else {
         let _ = writeln!(std::io::stderr().lock(), "error: {error}");
     }

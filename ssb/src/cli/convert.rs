@@ -10,7 +10,7 @@ use super::{Ending, opening, writing};
 use crate::{Counts, Error};
 
 pub fn run(a: &ConvertArgs, console: &Console) -> Result<Ending, Error> {
-    let source = opening::source(&a.data)?;
+    let source = opening::source(&a.data, console)?;
     if source.stored_disk().is_some() {
         return Err(Error::request(
             a.data.file.display().to_string(),

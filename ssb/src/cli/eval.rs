@@ -81,7 +81,7 @@ pub fn run(a: &EvalArgs, console: &Console) -> Result<Ending, Error> {
     }
     check_upsampling(a.upsample)?;
     let opening_stage = console.stage("open");
-    let source = opening::source(&a.data)?;
+    let source = opening::source(&a.data, console)?;
     let acquisition = opening::acquisition(
         &source,
         &a.data,

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 use ssb_core::{Backend, Control};
+use ssb_io::result::ResultFile;
 
 use super::args::FitArgs;
 use super::console::{Console, peak_rss_bytes};
-use super::{Ending, opening, reusing};
-use crate::record::{document, expected_provenance, in_words};
+use super::{Ending, journaling, opening, reusing};
+use crate::record::{document, expected_provenance, in_words, region};
 use crate::{Error, FitOptions, Quantity, REGISTRY, Refine, SearchRange, Setting};
 
 fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
@@ -15,9 +16,6 @@ fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
 
 /// What the arguments ask for.
 pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
-    if a.resume {
-        return Err(Error::not_yet("`--resume`", "run the fit again without it"));
-    }
     let refine = match a.refine.as_str() {
         "gradient" => {
             return Err(Error::not_yet(
@@ -142,13 +140,21 @@ fn with_rotation(
     Ok(options)
 }
 
-pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
-    let options = options(a)?;
-    options.check()?;
+/// A fit that was made, continued or found again.
+pub struct Made {
+    pub result: ResultFile,
+    pub reused: bool,
+    /// Evaluations that the journal answered.
+    pub resumed: usize,
+}
+
+/// Fits one acquisition and writes its result.
+pub fn make(a: &FitArgs, options: &FitOptions, console: &Console) -> Result<Made, Error> {
     reusing::check_output(&a.result, &a.data.file)?;
+    journaling::check(a)?;
     let chosen = REGISTRY.select(&Backend::from(a.backend.backend.as_str()), a.backend.device)?;
     let opening_stage = console.stage("open");
-    let source = opening::source(&a.data)?;
+    let source = opening::source(&a.data, console)?;
     let acquisition = opening::acquisition(
         &source,
         &a.data,
@@ -157,46 +163,79 @@ pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
         console,
     )?;
     let open = opening_stage.end();
-    let request = request(a, &options, chosen.entry.name);
+    let request = request(a, options, chosen.entry.name);
     let expected = expected_provenance(&acquisition, request.clone());
-    let earlier = reusing::reusable(&a.result, &expected, console);
-    let reused = earlier.is_some();
-    let result = if let Some(result) = earlier {
-        result
-    } else {
-        let preparing = console.stage("prepare");
-        let session = opening::session(acquisition, &a.backend, console)?;
-        let prepare = preparing.end();
-        let fitting = console.stage("fit");
-        let options = with_rotation(a, options, &session, console)?;
-        let fit = session.fit(&options)?;
-        let seconds = fitting.end();
-        for warning in &fit.warnings {
-            console.warn(warning);
-        }
-        let imaging = console.stage("reconstruct");
-        // The last image is also made of a cancelled fit: one pass over the data.
-        let image = session.image(fit.best.clone(), 1, &Control::default())?;
-        let reconstruct = imaging.end();
-        let seconds = json!({
-            "open": open,
-            "prepare": prepare,
-            "fit": seconds,
-            "reconstruct": reconstruct,
+    if let Some(result) = reusing::reusable(&a.result, &expected, console) {
+        journaling::found_again(a, &expected, console)?;
+        return Ok(Made {
+            result,
+            reused: true,
+            resumed: 0,
         });
-        let result = session.fit_file(&fit, &image, request, seconds);
-        result.write(&a.result.output)?;
-        result
-    };
-    let mut document = document(&result);
-    document["output"] = a.result.output.display().to_string().into();
-    document["reused"] = reused.into();
-    document["peak_rss_bytes"] = json!(peak_rss_bytes());
-    let words = text(&document, &in_words(&result.outcome.best), &a.result.output);
-    console.finish(&document, &words);
-    if result.outcome.cancelled {
-        console.warn("cancelled: the best candidate so far was kept and marked");
-        return Ok(Ending::Cancelled);
     }
-    Ok(Ending::Done)
+    let preparing = console.stage("prepare");
+    let session = opening::session(acquisition, &a.backend, console)?;
+    let prepare = preparing.end();
+    let options = with_rotation(a, options.clone(), &session, console)?;
+    let mut journal = journaling::open(a, &session.fit_identity(&request), console)?;
+    let fitting = console.stage("fit");
+    let fit = match session.fit_recorded(&options, &mut journal) {
+        Ok(fit) => fit,
+        Err(error) => {
+            journaling::failed(journal, &error, console);
+            return Err(error);
+        }
+    };
+    let seconds = fitting.end();
+    for warning in &fit.warnings {
+        console.warn(warning);
+    }
+    let imaging = console.stage("reconstruct");
+    // The last image is also made of a cancelled fit: one pass over the data.
+    let image = session.image(fit.best.clone(), 1, &Control::default())?;
+    let reconstruct = imaging.end();
+    let seconds = json!({
+        "open": open,
+        "prepare": prepare,
+        "fit": seconds,
+        "reconstruct": reconstruct,
+    });
+    let result = session.fit_file(&fit, &image, request, seconds);
+    result.write(&a.result.output)?;
+    let resumed = journal.recorded();
+    if fit.cancelled {
+        console.warn(&format!(
+            "cancelled: the best candidate so far was kept and marked; --resume continues from {}",
+            journal.path().display()
+        ));
+        journal.keep()?;
+    } else {
+        journal.remove()?;
+    }
+    Ok(Made {
+        result,
+        reused: false,
+        resumed,
+    })
+}
+
+pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
+    let options = options(a)?;
+    options.check()?;
+    let made = make(a, &options, console)?;
+    let mut document = document(&made.result);
+    document["output"] = a.result.output.display().to_string().into();
+    document["reused"] = made.reused.into();
+    document["resumed_evaluations"] = made.resumed.into();
+    document["peak_rss_bytes"] = json!(peak_rss_bytes());
+    let best = &made.result.outcome.best;
+    let mut words = in_words(best);
+    words.extend(region(&made.result));
+    let words = text(&document, &words, &a.result.output);
+    console.finish(&document, &words);
+    Ok(if made.result.outcome.cancelled {
+        Ending::Cancelled
+    } else {
+        Ending::Done
+    })
 }

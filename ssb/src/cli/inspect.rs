@@ -170,7 +170,7 @@ fn text(document: &Value) -> String {
 }
 
 pub fn run(a: &InspectArgs, console: &Console) -> Result<Ending, Error> {
-    let source = opening::source(&a.data)?;
+    let source = opening::source(&a.data, console)?;
     let mut warnings = source.warnings().to_vec();
     let mut document = json!({
         "file": source.path().display().to_string(),
@@ -185,6 +185,13 @@ pub fn run(a: &InspectArgs, console: &Console) -> Result<Ending, Error> {
         "calibration": calibration(a, &source),
         "metadata": metadata(&source),
     });
+    if let Some(region) = a.data.region {
+        document["region"] = json!({
+            "rows": region.rows,
+            "cols": region.cols,
+            "of": source.whole_scan(),
+        });
+    }
     if a.counts {
         let read = || counts(a, &source, console);
         let Value::Object(found) = (match a.threads {

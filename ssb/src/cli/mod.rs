@@ -11,10 +11,12 @@ mod eval;
 mod export;
 mod fit;
 mod inspect;
+mod journaling;
 mod opening;
 mod parity;
 mod reconstruct;
 mod reusing;
+mod series;
 mod show;
 mod simulate;
 mod tiff;
@@ -81,7 +83,7 @@ pub fn run() -> ExitCode {
         Verb::Convert(a) => talking(&a.talk, |c| convert::run(a, c)),
         #[cfg(feature = "view")]
         Verb::View(a) => talking(&a.talk, |c| view::run(a, c)),
-        Verb::Series(a) => later("series", a),
+        Verb::Series(a) => talking(&a.fit.talk, |c| series::run(a, c)),
         Verb::Parity(a) => talking(&a.talk, |c| parity::run(a, c)),
         Verb::Bench(a) => talking(&a.talk, |c| bench::run(a, c)),
     };

@@ -28,6 +28,7 @@ pub fn open_options(a: &DataArgs) -> Result<OpenOptions, Error> {
             ScanOrder::Raster
         },
         complete_rows_only: a.complete_rows_only,
+        region: a.region,
         transpose: a.transpose,
         flip_rows: a.flip_rows,
         flip_cols: a.flip_cols,
@@ -71,9 +72,13 @@ pub fn hot_pixels(a: &DataArgs) -> HotPixels {
     }
 }
 
-/// Opens the data set.
-pub fn source(a: &DataArgs) -> Result<Source, Error> {
-    open(&a.file, &open_options(a)?)
+/// Opens the data set and says which part of it is used.
+pub fn source(a: &DataArgs, console: &Console) -> Result<Source, Error> {
+    let source = open(&a.file, &open_options(a)?)?;
+    if let Some(region) = source.region_in_words() {
+        console.note(&region);
+    }
+    Ok(source)
 }
 
 /// How the counts are read.
@@ -134,12 +139,14 @@ pub fn session(
     Ok(session)
 }
 
-/// The candidate that the arguments describe; warns of angles beyond a full turn.
-pub fn candidate(a: &AberrationArgs, console: &Console) -> Result<Candidate, Error> {
-    let mut candidate = Candidate {
-        tilt_mrad: a.tilt_mrad.unwrap_or([0.0; 2]),
-        ..Candidate::default()
-    };
+/// A candidate with the changes that the arguments describe; warns of angles beyond a full turn.
+pub fn candidate(
+    from: Candidate,
+    a: &AberrationArgs,
+    console: &Console,
+) -> Result<Candidate, Error> {
+    let mut candidate = from;
+    candidate.tilt_mrad = a.tilt_mrad.unwrap_or(candidate.tilt_mrad);
     let mut seen: Vec<Quantity> = Vec::new();
     for text in &a.aberrations {
         let setting: Setting = text.parse()?;
@@ -160,7 +167,7 @@ pub fn candidate(a: &AberrationArgs, console: &Console) -> Result<Candidate, Err
         seen.push(setting.quantity);
         setting.quantity.set(&mut candidate, setting.value);
     }
-    let depth_spread_nm = a.depth_spread_nm.unwrap_or(0.0);
+    let depth_spread_nm = a.depth_spread_nm.unwrap_or(candidate.depth_spread_nm);
     if !(0.0..=MAX_DEPTH_SPREAD_NM).contains(&depth_spread_nm) {
         return Err(Error::request(
             "--depth-spread-nm",

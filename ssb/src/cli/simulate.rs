@@ -75,7 +75,7 @@ fn specimen(a: &SimulateArgs) -> Result<Specimen, Error> {
 }
 
 fn simulation(a: &SimulateArgs, console: &Console) -> Result<Simulation, Error> {
-    let candidate = opening::candidate(&a.known, console)?;
+    let candidate = opening::candidate(ssb_core::Candidate::default(), &a.known, console)?;
     if candidate.depth_spread_nm != 0.0 {
         return Err(Error::request(
             "--depth-spread-nm",

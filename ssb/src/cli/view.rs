@@ -9,6 +9,7 @@ use ssb_io::result::ResultFile;
 use super::args::ViewArgs;
 use super::console::Console;
 use super::{Ending, opening};
+use crate::source::options_of;
 use crate::view::{Beginning, Folder, Listening, Place, Prepared, Setup};
 use crate::{Acquisition, AcquisitionOptions, Error, HotPixels, Source, open};
 
@@ -21,9 +22,10 @@ struct Opened {
     expected_sha256: Option<String>,
 }
 
-fn data(a: &ViewArgs, candidate: Candidate) -> Result<Opened, Error> {
+fn data(a: &ViewArgs, console: &Console) -> Result<Opened, Error> {
+    let candidate = opening::candidate(Candidate::default(), &a.known, console)?;
     Ok(Opened {
-        source: opening::source(&a.data)?,
+        source: opening::source(&a.data, console)?,
         options: opening::acquisition_options(&a.data, a.backend.threads, a.backend.max_memory),
         beginning: Beginning {
             candidate,
@@ -55,10 +57,16 @@ fn data_of(result: &Path, recorded: &str) -> Result<PathBuf, Error> {
 
 /// A result: its data read as they were, its candidate, its trials. Arguments about calibration, disk and
 /// backend win.
-fn result(a: &ViewArgs, result: ResultFile, given: Candidate) -> Result<Opened, Error> {
+fn result(a: &ViewArgs, result: ResultFile, console: &Console) -> Result<Opened, Error> {
     let p = result.provenance;
     let path = data_of(&a.data.file, &p.source.path)?;
-    let recorded = Source::recorded_options(&p.source.options["open"]);
+    let recorded = options_of(&p.source.options["open"]).map_err(|e| {
+        Error::request(
+            a.data.file.display().to_string(),
+            format!("how its data were opened is not understood: {e}"),
+            "open the data file itself",
+        )
+    })?;
     let source = open(path, &recorded)?;
     let mut options =
         opening::acquisition_options(&a.data, a.backend.threads, a.backend.max_memory);
@@ -76,11 +84,7 @@ fn result(a: &ViewArgs, result: ResultFile, given: Candidate) -> Result<Opened, 
         options.hot_pixels = HotPixels::Exclude;
     }
     let best = result.outcome.best;
-    let candidate = if given == Candidate::default() {
-        best.clone()
-    } else {
-        given
-    };
+    let candidate = opening::candidate(best.clone(), &a.known, console)?;
     Ok(Opened {
         source,
         options,
@@ -96,7 +100,6 @@ fn result(a: &ViewArgs, result: ResultFile, given: Candidate) -> Result<Opened, 
 }
 
 pub fn run(a: &ViewArgs, console: &Console) -> Result<Ending, Error> {
-    let given = opening::candidate(&a.known, console)?;
     let folder = match &a.save_dir {
         Some(path) => path.clone(),
         None => PathBuf::from("."),
@@ -108,9 +111,9 @@ pub fn run(a: &ViewArgs, console: &Console) -> Result<Ending, Error> {
     let opening_stage = console.stage("open");
     let is_result = ResultFile::read_provenance(&a.data.file).is_ok();
     let mut opened = if is_result {
-        result(a, ResultFile::read(&a.data.file)?, given)?
+        result(a, ResultFile::read(&a.data.file)?, console)?
     } else {
-        data(a, given)?
+        data(a, console)?
     };
     let tell = |plan: &ssb_io::LoadPlan| console.note(&format!("plan: {plan}"));
     let acquisition =

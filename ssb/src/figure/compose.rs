@@ -12,18 +12,18 @@ use super::spectrum::draw_spectrum;
 use super::table::draw_table;
 
 const WIDTH: f32 = 1800.0;
-const MARGIN: f32 = 40.0;
-const GAP: f32 = 32.0;
+pub(super) const MARGIN: f32 = 40.0;
+pub(super) const GAP: f32 = 32.0;
 /// Height of a row of panels; captions may run below it.
 const PANEL_HEIGHT: f32 = 500.0;
 const SINGLE_WIDTH: f32 = 860.0;
 
-const TITLE: Style = Style {
+pub(super) const TITLE: Style = Style {
     size: 30.0,
     bold: true,
     colour: ink::TEXT,
 };
-const SUBTITLE: Style = Style {
+pub(super) const SUBTITLE: Style = Style {
     size: 17.0,
     bold: false,
     colour: ink::QUIET,
@@ -263,7 +263,7 @@ fn height_bound(canvas: &Canvas, data: &FigureData, width: f32) -> usize {
     2000 + count * line_height(TITLE) as usize
 }
 
-fn trim(canvas: Canvas, bottom: f32) -> RgbImage {
+pub(super) fn trim(canvas: Canvas, bottom: f32) -> RgbImage {
     let mut image = canvas.image;
     image.height = (bottom.ceil() as usize).clamp(1, image.height);
     image.pixels.truncate(image.height * image.width * 3);

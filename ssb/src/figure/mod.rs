@@ -5,6 +5,7 @@
 //! its panel, rows run down and columns to the right, and unequal pixel steps are drawn in their physical ratio.
 //!
 //! - [`render_figure`] composes everything, [`render_panel`] draws one [`Panel`] (`ssb show --panel NAME`).
+//! - [`render_trials`] sets phase images of several trials side by side (`ssb show --trials best=5`).
 //! - [`RgbImage::png`] encodes a picture, [`gray_png`] exports one array as a plain grey PNG (`ssb export --png`).
 //!
 //! ```
@@ -69,6 +70,7 @@ mod scale_bar;
 mod scatter;
 mod spectrum;
 mod table;
+mod trials;
 
 #[cfg(feature = "view")]
 pub(crate) use colour_map::tables as colour_tables;
@@ -82,6 +84,7 @@ pub use encode::{GrayDepth, GrayPng, gray_png};
 pub use error::FigureError;
 pub use scale_bar::{Quantity, ScaleBar};
 pub use spectrum::{PowerSpectrum, power_spectrum};
+pub use trials::{TrialPicture, render_trials};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! The joint fit of a thick, tilted specimen: C10, C12, phi12, tilt and depth spread by the agreement S (numerics
 //! section 4). The phase variance rewards no tilt, and a fit of tilt after the aberrations stalls.
 
+mod starts;
+
 use ssb_core::{Candidate, Control, Evaluator, Geometry};
 use ssb_optim::{NelderMead, NelderMeadOptions, QuadraticOptions, Score, Study, Trial, sampler};
 
@@ -9,8 +11,9 @@ use super::climb::{Climbed, climb};
 use super::outcome::{AgreementBest, Fit, FitTrial};
 use super::search::{DEGENERATE_LIMIT, all_degenerate};
 use super::search_space::SearchSpace;
-use super::{FitOptions, GUIDED, Quantity, Refine, guided};
+use super::{FitOptions, GUIDED, Quantity, Refine};
 use crate::Error;
+use starts::guided_starts;
 
 /// Candidates asked at once: they share one read of the band of G.
 const BATCH: usize = 4;
@@ -29,10 +32,6 @@ fn least_distance(quantity: Quantity) -> f64 {
 
 /// A gain below this says that tilt explains nothing more of the data.
 const LEAST_GAIN: f64 = 1.002;
-
-/// Tilts of the guided grid in mrad, and depth spreads in nm.
-const TILTS_MRAD: [f64; 5] = [-12.0, -5.0, 0.0, 5.0, 12.0];
-const DEPTHS_NM: [f64; 3] = [6.0, 15.0, 35.0];
 
 /// A study whose trials are scored by the agreement.
 struct JointSearch<'a> {
@@ -140,54 +139,6 @@ impl JointSearch<'_> {
             agreement: t.score.map_or(f64::NEG_INFINITY, |s| -s.value),
         })
     }
-}
-
-/// Starts of the guided joint search: the basins of the thin model under a grid of tilts and depth spreads.
-fn guided_starts(
-    evaluator: &mut dyn Evaluator,
-    geometry: &Geometry,
-    options: &FitOptions,
-    space: &SearchSpace,
-    control: &Control,
-) -> Result<(Vec<Candidate>, usize), Error> {
-    let mut thin = FitOptions {
-        tilt: false,
-        ..options.clone()
-    };
-    thin.search.retain(|r| !r.quantity.is_thick());
-    thin.start.retain(|s| !s.quantity.is_thick());
-    thin.fix.retain(|s| !s.quantity.is_thick());
-    let (basins, evaluations) = guided::thin_basins(evaluator, geometry, &thin, control)?;
-    let range = |quantity: Quantity| space.ranges.iter().find(|r| r.quantity == quantity);
-    let values = |quantity: Quantity, list: &[f64]| -> Vec<f64> {
-        let held = quantity.get(&space.candidate(&space.start));
-        match range(quantity) {
-            None => vec![held],
-            Some(r) => {
-                let mut inside: Vec<f64> = (list.iter().copied())
-                    .filter(|v| (r.low..=r.high).contains(v))
-                    .collect();
-                if inside.is_empty() {
-                    inside.push(0.5 * (r.low + r.high));
-                }
-                inside
-            }
-        }
-    };
-    let mut starts = Vec::new();
-    for basin in basins.iter().take(2) {
-        for depth in values(Quantity::DepthSpread, &DEPTHS_NM) {
-            for row in values(Quantity::TiltRow, &TILTS_MRAD) {
-                for col in values(Quantity::TiltCol, &TILTS_MRAD) {
-                    let mut candidate = basin.candidate.clone();
-                    candidate.depth_spread_nm = depth;
-                    candidate.tilt_mrad = [row, col];
-                    starts.push(candidate);
-                }
-            }
-        }
-    }
-    Ok((starts, evaluations))
 }
 
 /// The joint fit.

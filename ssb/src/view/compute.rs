@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use ssb_core::{Control, Evaluator};
 use ssb_io::result::Trial;
+use ssb_io::{OpenOptions, Region};
 
 use super::desk::{Desk, Order, Step, TabId, Task, Work};
 use super::drawing::Drawing;
@@ -14,7 +15,7 @@ use super::message::FitRequest;
 use super::prepare::{Place, Prepared};
 use super::saving::{Folder, LastFit};
 use super::session_document::{self, Beginning};
-use crate::{Acquisition, AcquisitionOptions, BfOptions, Error, Source};
+use crate::{Acquisition, AcquisitionOptions, Error, Source, open};
 
 /// The data and how they are read anew when the disk changes.
 pub struct Setup {
@@ -124,9 +125,21 @@ impl Compute {
                 center_px,
                 radius_px,
             } => {
-                let outcome = self.take_disk(center_px, radius_px);
-                self.desk.tell_all(&json!({"kind": "ready"}));
-                outcome
+                let mut options = self.setup.options.clone();
+                options.disk.center_px = Some(center_px);
+                options.disk.radius_px = Some(radius_px);
+                let source = self.setup.source.clone();
+                self.take(source, options)
+            }
+            Order::Part(part) => {
+                let part = part.map(|p| within(p, self.setup.source.options().region));
+                let opened = OpenOptions {
+                    region: part,
+                    ..self.setup.source.options().clone()
+                };
+                let source = open(self.setup.source.path(), &opened);
+                let options = self.setup.options.clone();
+                source.and_then(|source| self.take(source, options))
             }
             Order::Save(request) => {
                 let saved = self.setup.folder.save(
@@ -143,15 +156,25 @@ impl Compute {
     }
 
     /// Gathers and prepares anew; the old session stays where that fails.
-    fn take_disk(&mut self, center_px: [f64; 2], radius_px: f64) -> Result<(), Error> {
-        let options = AcquisitionOptions {
-            disk: BfOptions {
-                center_px: Some(center_px),
-                radius_px: Some(radius_px),
-                threshold: self.setup.options.disk.threshold,
-            },
-            ..self.setup.options.clone()
+    fn take(&mut self, source: Source, options: AcquisitionOptions) -> Result<(), Error> {
+        let outcome = self.prepare(&source, &options);
+        let prepared = match outcome {
+            Ok(prepared) => prepared,
+            Err(e) => {
+                self.desk.tell_all(&json!({"kind": "ready"}));
+                return Err(e);
+            }
         };
+        self.setup.source = source;
+        self.setup.options = options;
+        self.setup.beginning.of_result = false;
+        self.prepared = prepared;
+        self.last_fit = None;
+        self.publish();
+        Ok(())
+    }
+
+    fn prepare(&self, source: &Source, options: &AcquisitionOptions) -> Result<Prepared, Error> {
         let control = {
             let desk = Arc::downgrade(&self.desk);
             Control::watched(move |p| {
@@ -162,18 +185,12 @@ impl Compute {
                 }
             })
         };
-        let (source, place) = (&self.setup.source, &self.setup.place);
-        let prepared = self.desk.interruptible(Work::Gather, control, |control| {
-            let acquisition = Acquisition::gather(source, &options, control)?;
+        let place = &self.setup.place;
+        self.desk.interruptible(Work::Gather, control, |control| {
+            let acquisition = Acquisition::gather(source, options, control)?;
             // Later evaluations have switches of their own.
             Prepared::new(acquisition, place, control)
-        })?;
-        self.setup.options = options;
-        self.setup.beginning.of_result = false;
-        self.prepared = prepared;
-        self.last_fit = None;
-        self.publish();
-        Ok(())
+        })
     }
 
     fn fit(&mut self, request: &FitRequest, control: &Control) -> Result<Value, Error> {
@@ -224,4 +241,26 @@ impl Compute {
 /// A trial of a result file as the pages are told it.
 fn told(t: &Trial) -> Value {
     trial(&t.candidate, t.loss, t.degenerate_fraction, &t.method)
+}
+
+/// A part of a region in the coordinates of the whole scan.
+fn within(part: Region, region: Option<Region>) -> Region {
+    let [row, col] = region.map_or([0, 0], |r| [r.rows[0], r.cols[0]]);
+    Region {
+        rows: part.rows.map(|r| r.saturating_add(row)),
+        cols: part.cols.map(|c| c.saturating_add(col)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_of_a_region_lies_within_it() {
+        let outer: Region = "10:50,20:64".parse().unwrap();
+        let inner: Region = "1:9,2:8".parse().unwrap();
+        assert_eq!(within(inner, Some(outer)).to_string(), "11:19,22:28");
+        assert_eq!(within(inner, None), inner);
+    }
 }

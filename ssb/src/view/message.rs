@@ -73,6 +73,10 @@ pub enum Request {
     CancelFit {},
     /// Take this bright-field disk.
     Disk { center_px: [f64; 2], radius_px: f64 },
+    /// Take this part of the pictures that are shown: half-open ranges of rows and columns.
+    Region { rows: [usize; 2], cols: [usize; 2] },
+    /// Take the whole scan again.
+    WholeScan {},
     /// Write a result.
     Save(SaveRequest),
 }

@@ -89,6 +89,7 @@ pub fn of(setup: &Setup, prepared: &Prepared) -> (Value, Vec<u8>) {
         "folder": setup.folder.path.display().to_string(),
         "suggested_name": format!("{stem}_view"),
         "scan_shape": geometry.scan_shape,
+        "region": setup.source.options().region.map(|r| r.to_string()),
         "scan_step_a": geometry.scan_step_a,
         "det_shape": session.mean_pattern().shape(),
         "det_step_mrad": c.det_step_mrad.value,

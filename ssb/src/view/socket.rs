@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use ssb_core::Control;
+use ssb_io::Region;
 use tungstenite::error::CapacityError;
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::coding::CloseCode;
@@ -247,6 +248,11 @@ impl Server {
                     radius_px,
                 },
             ),
+            Request::Region { rows, cols } => {
+                let region = Region { rows, cols };
+                self.desk.order(tab, Order::Part(Some(region)))
+            }
+            Request::WholeScan {} => self.desk.order(tab, Order::Part(None)),
             Request::Save(save) => self.desk.order(tab, Order::Save(save)),
         }
     }

@@ -222,7 +222,7 @@ fn candidate_files() {
 #[test]
 fn what_later_versions_do_is_said() {
     let data = Data::new();
-    for verb in ["report", "series"] {
+    for verb in ["report"] {
         let run = program().args([verb, "--json"]).output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{}", told(&run));
         let document = crate::simulated::document(&run);
@@ -233,11 +233,9 @@ fn what_later_versions_do_is_said() {
         .output()
         .unwrap();
     assert_eq!(crate::simulated::document(&run)["error"]["kind"], "not_yet");
-    for args in [["--refine=gradient"], ["--resume"]] {
-        let (kind, message) = refused_verb("fit", &data, &data.file, &args);
-        assert_eq!(kind, "not_yet");
-        assert!(message.starts_with("not yet: "), "{message}");
-    }
+    let (kind, message) = refused_verb("fit", &data, &data.file, &["--refine=gradient"]);
+    assert_eq!(kind, "not_yet");
+    assert!(message.starts_with("not yet: "), "{message}");
 }
 
 #[test]

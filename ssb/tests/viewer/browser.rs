@@ -193,6 +193,22 @@ impl Browser {
         self.mouse("mouseReleased", x, y);
     }
 
+    /// Drags with Shift held.
+    pub fn shift_drag(&mut self, from: [f64; 2], to: [f64; 2]) {
+        let ways = [
+            ("mousePressed", from),
+            ("mouseMoved", to),
+            ("mouseReleased", to),
+        ];
+        for (kind, [x, y]) in ways {
+            let params = json!({
+                "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1, "modifiers": 8,
+                "buttons": i32::from(kind != "mouseReleased"),
+            });
+            self.call("Input.dispatchMouseEvent", params);
+        }
+    }
+
     /// Presses a key that types a character.
     pub fn key(&mut self, key: &str) {
         let code = key.chars().next().unwrap().to_ascii_uppercase();

@@ -85,6 +85,34 @@ fn choose_a_trial(browser: &mut Browser) {
     assert!((shown / known - 1.0).abs() < 1e-5, "{shown} {known}");
 }
 
+/// Draws a region with the mouse, refits on it, and returns to the whole scan.
+fn refit_on_a_region(browser: &mut Browser) {
+    browser.value("document.getElementById('method').value = 'random'");
+    browser.value("document.getElementById('trials').value = 3");
+    let [x, y, ..] = browser.place("main-canvas");
+    let place = browser.value(
+        "(() => { const p = ssbView.panels.pictures[0].place; return [p.x, p.y, p.w, p.h]; })()",
+    );
+    let [dx, dy, w, h] = [0, 1, 2, 3].map(|i| place[i].as_f64().unwrap());
+    browser.shift_drag(
+        [x + dx + 0.1 * w, y + dy + 0.1 * h],
+        [x + dx + 0.8 * w, y + dy + 0.7 * h],
+    );
+    let drawn = browser.value("ssbView.panels.region");
+    let [r0, c0, r1, c1] = [0, 1, 2, 3].map(|i| drawn[i].as_u64().unwrap());
+    browser.click("refit");
+    browser.wait("ssbView.session.region && /^fit done/.test(document.getElementById('fit-line').textContent)");
+    let region = browser.value("[ssbView.session.region, ssbView.session.scan_shape]");
+    assert_eq!(
+        region,
+        serde_json::json!([format!("{r0}:{r1},{c0}:{c1}"), [r1 - r0, c1 - c0]])
+    );
+    browser.wait(FRESH);
+    browser.click("whole");
+    browser.wait("!ssbView.session.region && ssbView.panels.planes.phase.cols === 60");
+    browser.wait(FRESH);
+}
+
 fn save(browser: &mut Browser, name: &str) -> Value {
     browser.value(&format!(
         "document.getElementById('save-name').value = '{name}'"
@@ -125,6 +153,7 @@ fn steer_fit_choose_save_and_reopen() {
     let fitted = ResultFile::read(data.folder.path().join("fitted.h5")).unwrap();
     assert!(fitted.outcome.fitted && fitted.outcome.cancelled);
     assert!(fitted.trials.len() > 12);
+    refit_on_a_region(&mut browser);
     assert!(browser.problems.is_empty(), "{:?}", browser.problems);
     drop((browser, serving));
 

@@ -114,6 +114,8 @@ fn malformed_and_oversize_messages_do_no_harm() {
         image(json!({"depth_spread_nm": -1})),
         json!({"kind": "disk", "center_px": [-1e9, 3], "radius_px": 2}).to_string(),
         json!({"kind": "disk", "center_px": [3, 3], "radius_px": 0}).to_string(),
+        json!({"kind": "region", "rows": [0, 9000], "cols": [0, 9]}).to_string(),
+        json!({"kind": "region", "rows": [9, 3], "cols": [0, 9]}).to_string(),
         json!({"kind": "save", "name": "../x.h5", "candidate": {}, "upsample": 1}).to_string(),
         json!({"kind": "save", "name": "scan.h5", "candidate": {}, "upsample": 1}).to_string(),
         json!({"kind": "save", "name": "x", "candidate": {}, "upsample": 7}).to_string(),

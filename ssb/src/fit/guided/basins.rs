@@ -18,6 +18,9 @@ const MOST_FREQUENCIES: usize = 160;
 /// Frequencies of the grid; its peaks are refined on all of the model.
 const GRID_FREQUENCIES: usize = 40;
 
+/// Grid points between two looks at whether the search is cancelled.
+const GRID_CHUNK: usize = 1024;
+
 /// Most grid points at one rotation; a larger grid is made coarser by a narrower band.
 const MOST_GRID: usize = 40_000;
 
@@ -195,10 +198,15 @@ pub(super) fn peaks(
     searched: &Searched,
     held: &Candidate,
     step: f64,
-) -> Vec<Peak> {
+    control: &Control,
+) -> Result<Vec<Peak>, Error> {
     let model = BandModel::new(geometry, band, held);
     let grid = searched.grid(step);
-    let agreements = model.agreements_at(GRID_FREQUENCIES, &grid);
+    let mut agreements = Vec::with_capacity(grid.len());
+    for points in grid.chunks(GRID_CHUNK) {
+        control.check()?;
+        agreements.extend(model.agreements_at(GRID_FREQUENCIES, points));
+    }
     let mut order: Vec<usize> = (0..grid.len()).collect();
     order.sort_by(|a, b| agreements[*b].total_cmp(&agreements[*a]));
     let mut chosen: Vec<usize> = Vec::new();
@@ -216,7 +224,7 @@ pub(super) fn peaks(
     let found = chosen.into_iter().map(|i| {
         climb(&model, grid[i], &searched.free(), 0.3 * step).unwrap_or((grid[i], agreements[i]))
     });
-    distinct(found.collect(), 0.5 * step, held.rotation_deg)
+    Ok(distinct(found.collect(), 0.5 * step, held.rotation_deg))
 }
 
 /// Peaks of another band from the peaks of a narrower one; best first.

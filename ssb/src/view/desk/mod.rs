@@ -13,6 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use ssb_core::{Candidate, Control};
+use ssb_io::Region;
 
 use super::message::{FitRequest, Plane, SaveRequest};
 use super::outbox::Outbox;
@@ -52,7 +53,12 @@ pub struct Task {
 #[derive(Debug)]
 pub enum Order {
     Fit(FitRequest, Control),
-    Disk { center_px: [f64; 2], radius_px: f64 },
+    Disk {
+        center_px: [f64; 2],
+        radius_px: f64,
+    },
+    /// A part of the pictures that are shown, or the whole scan.
+    Part(Option<Region>),
     Save(SaveRequest),
 }
 
@@ -184,10 +190,10 @@ impl Desk {
         }
         match &order {
             Order::Fit(_, control) => inner.fit = Some(control.clone()),
-            Order::Disk { .. } => {
+            Order::Disk { .. } | Order::Part(_) => {
                 inner
                     .orders
-                    .retain(|(_, o)| !matches!(o, Order::Disk { .. }));
+                    .retain(|(_, o)| !matches!(o, Order::Disk { .. } | Order::Part(_)));
                 inner.interrupt(&[Work::Picture, Work::Gather]);
             }
             Order::Save(_) => {}

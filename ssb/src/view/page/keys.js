@@ -23,6 +23,7 @@ const MORE = [
   ["c", "next colours"],
   ["x", "flip the sign (display only)"],
   ["[ and ]", "less, more contrast"],
+  ["v, Shift+V", "refit on the drawn region, return to the whole scan"],
   ["k", "name the result to be saved; Enter saves"],
   ["Arrows", "on a picture: value cursor; on the pattern: move the circle, + and − size it, Enter takes it, Escape reverts; on a plot: choose a trial"],
   ["?", "these keys"],
@@ -55,6 +56,8 @@ export function listen(app) {
       app.panels.draw();
     },
     x: () => by("flip").click(),
+    v: () => app.refit(),
+    V: () => app.whole(),
     "[": () => contrast(-1),
     "]": () => contrast(1),
     k: () => by("save-name").select(),

@@ -59,6 +59,8 @@ const app = {
     by("backend").title = `${session.reason}; ${session.precision}, ${session.threads} threads; ${session.plan}`;
     by("reset").textContent = session.fitted ? "Reset to fit" : "Reset to start";
     app.panels.pending = false;
+    by("whole").disabled = !session.region;
+    by("region-line").textContent = session.region ? `region of the scan: rows and columns ${session.region}` : "Shift and drag on the picture draws a region";
     if (first) {
       app.controls = new Controls(session, app.changed);
       by("save-name").value = session.suggested_name;
@@ -70,6 +72,26 @@ const app = {
     const notes = session.warnings.length ? ` Note: ${session.warnings.join(" · ")}` : "";
     app.say(`ready; ${share} BF pixels are used while dragging, all on release.${notes}`, session.warnings.length ? "" : "good");
     app.refresh();
+    if (app.refitting) {
+      app.refitting = false;
+      app.fit.toggle();
+    }
+  },
+
+  // Takes the drawn region and fits on it once it is prepared.
+  refit() {
+    const { region, main } = app.panels;
+    if (!region || main === "pattern") return;
+    const [r0, c0, r1, c1] = region;
+    app.refitting = true;
+    app.say("reading and preparing the region…");
+    app.link.send({ kind: "region", rows: [r0, r1], cols: [c0, c1] });
+  },
+
+  whole() {
+    if (!app.session.region) return;
+    app.say("reading and preparing the whole scan…");
+    app.link.send({ kind: "whole_scan" });
   },
 
   takeImage(header, planes) {
@@ -125,6 +147,7 @@ app.link = new Link({
   },
   error: ({ message }) => {
     if (app.panels.pending) app.panels.revertCircle();
+    app.refitting = false;
     app.say(message, "bad");
   },
   closed: () => app.say("ssb has ended or let this page go; start it again and open the new address", "bad"),
@@ -142,4 +165,6 @@ by("save-name").addEventListener("keydown", (event) => {
 by("undo").addEventListener("click", () => app.controls.undo());
 by("redo").addEventListener("click", () => app.controls.redo());
 by("reset").addEventListener("click", () => app.reset());
+by("refit").addEventListener("click", () => app.refit());
+by("whole").addEventListener("click", () => app.whole());
 listen(app);

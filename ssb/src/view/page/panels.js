@@ -110,6 +110,7 @@ export class Panels {
     });
     this.canvas.setAttribute("aria-label", `${KINDS[kind].long}; arrow keys move the value cursor`);
     this.region = null;
+    document.getElementById("refit").disabled = true;
     document.getElementById("log-label").hidden = kind !== "pattern";
     this.draw();
   }
@@ -279,9 +280,17 @@ export class Panels {
       this.cross = [within(row + way[0] * step, plane.rows), within(col + way[1] * step, plane.cols)];
       this.read(slot, ...this.cross);
       this.draw();
+    } else if (event.key === "Enter" && slot === this.pictures[0] && slot.kind !== "spectrum") {
+      // The first Enter marks a corner, the second one the corner across.
+      if (this.corner) this.measure(this.corner, this.cross, plane, slot.kind);
+      else this.cursor.textContent = "first corner of a region; move on and press Enter";
+      this.corner = this.corner ? null : (this.cross ??= [plane.rows >> 1, plane.cols >> 1]);
+      this.draw();
     } else if (event.key === "Escape") {
+      this.corner = null;
       this.cross = null;
       this.region = null;
+      document.getElementById("refit").disabled = true;
       this.draw();
     } else return;
     event.preventDefault();
@@ -333,6 +342,7 @@ export class Panels {
     const [r0, r1] = span(from[0], to[0], plane.rows);
     const [c0, c1] = span(from[1], to[1], plane.cols);
     this.region = [r0, c0, r1, c1];
+    document.getElementById("refit").disabled = false;
     let [n, sum, squares] = [0, 0, 0];
     for (let r = r0; r < r1; r += 1) {
       for (let c = c0; c < c1; c += 1) {

@@ -1,7 +1,7 @@
 //! Single-sideband (SSB) ptychography of 4D-STEM data: from a file to a fitted, reconstructed
 //! specimen on any machine.
 //!
-//! [`open`] a data set, prepare a [`Session`] on a backend that is chosen at run time, [`fit`] the
+//! [`open()`] a data set, prepare a [`Session`] on a backend that is chosen at run time, [`fit`] the
 //! aberrations on the exact phase variance, and reconstruct; see [`Session`] for a complete example.
 //! Axes are `(row, col)` everywhere; aberration lengths are nm and their angles rad, scan steps Å,
 //! detector steps mrad, beam energies kV.

@@ -41,7 +41,7 @@ pub enum Verb {
     Convert(Box<ConvertArgs>),
     /// Live steering in the browser: aberrations, rotation, tilt, while the picture follows
     #[cfg(feature = "view")]
-    View(Box<ViewArgs>),
+    View(Box<super::view::ViewArgs>),
     /// Numbered acquisitions of a folder: one shared fit or one each, all phases in one file
     Series(Box<SeriesArgs>),
     /// The conformance suite on this machine, one line a check
@@ -260,28 +260,6 @@ pub struct ShowArgs {
     /// Draw the mean pattern in log10
     #[arg(long)]
     pub log_pattern: bool,
-    #[command(flatten)]
-    pub backend: BackendArgs,
-    #[command(flatten)]
-    pub talk: TalkArgs,
-}
-
-#[cfg(feature = "view")]
-#[derive(Debug, Args)]
-pub struct ViewArgs {
-    #[command(flatten)]
-    pub data: DataArgs,
-    #[command(flatten)]
-    pub known: AberrationArgs,
-    /// Port of the loopback interface; 0 is any free one
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
-    pub port: u16,
-    /// Print the address only, open no browser
-    #[arg(long)]
-    pub no_open: bool,
-    /// Folder that the page saves results in [default: the current one]
-    #[arg(long, value_name = "DIR")]
-    pub save_dir: Option<PathBuf>,
     #[command(flatten)]
     pub backend: BackendArgs,
     #[command(flatten)]

@@ -2,16 +2,39 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::json;
 use ssb_core::{Candidate, PrepareOptions};
 use ssb_io::result::ResultFile;
 
-use super::args::ViewArgs;
+use super::args::{AberrationArgs, BackendArgs, DataArgs, TalkArgs};
 use super::console::Console;
 use super::{Ending, opening};
 use crate::source::options_of;
 use crate::view::{Beginning, Folder, Listening, Place, Prepared, Setup};
 use crate::{Acquisition, AcquisitionOptions, Error, HotPixels, Source, open};
+
+/// Arguments of `ssb view`.
+#[derive(Debug, Args)]
+pub struct ViewArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub known: AberrationArgs,
+    /// Port of the loopback interface; 0 is any free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
+    /// Print the address only, open no browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Folder that the page saves results in [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub save_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub backend: BackendArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
 
 /// What is to be opened, and what is shown first.
 struct Opened {

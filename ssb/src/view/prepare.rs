@@ -12,8 +12,9 @@ use ssb_core::{
 use crate::acquisition::Acquisition;
 use crate::{Error, Session};
 
-/// A frame of a drag should take no longer, in seconds: thirty a second, with time to draw them beside.
-const PACE_SECONDS: f64 = 0.020;
+/// A frame of a drag should take no longer, in seconds: thirty a second, with as much time to draw
+/// them on the same processor.
+const PACE_SECONDS: f64 = 0.015;
 /// Samples that are set aside for the second session, at most.
 const MOST_SAMPLES: usize = 1 << 25;
 /// Fewer pixels than this make no picture.

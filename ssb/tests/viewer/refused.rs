@@ -213,6 +213,43 @@ fn a_flood_of_wishes_never_queues_up_and_two_pages_are_served() {
 }
 
 #[test]
+fn another_disk_is_taken_and_recorded() {
+    let data = Data::new();
+    let serving = Serving::start(&data.file, data.folder.path());
+    let mut client = Client::open(&serving);
+    let first = client.document("session");
+    client.want(1, 9.0, false);
+    let (_, before) = client.image();
+    let center_px = first["disk"]["center_px"].clone();
+    client.send(&json!({"kind": "disk", "center_px": center_px, "radius_px": 5}));
+    let second = client.document("session");
+    assert_eq!(second["disk"]["radius_px"], 5.0);
+    let pixels = |session: &Value| session["bf_pixels"].as_u64().unwrap();
+    assert!(pixels(&second) < pixels(&first), "{second}");
+    client.want(2, 9.0, false);
+    let (header, after) = client.image();
+    assert_eq!(header["bf_pixels"], second["bf_pixels"]);
+    assert_ne!(before, after);
+    client.send(&json!({
+        "kind": "save", "name": "smaller", "candidate": {"C10_nm": 9, "rotation_deg": 5}, "upsample": 2,
+    }));
+    assert_eq!(client.document("saved")["fitted"], false);
+    let saved = ssb::ResultFile::read(data.folder.path().join("smaller.h5")).unwrap();
+    assert_eq!(saved.provenance.disk.radius_px, 5.0);
+    assert_eq!(saved.outcome.best.rotation_deg, Some(5.0));
+    assert_eq!(saved.phase_rad.dim(), (128, 120));
+    // A result opens with the disk it was made with.
+    drop((client, serving));
+    let again = Serving::start(&data.folder.path().join("smaller.h5"), data.folder.path());
+    let reopened = Client::open(&again).document("session");
+    assert_eq!(reopened["disk"], second["disk"]);
+    assert_eq!(reopened["candidate"]["C10_nm"], 9.0);
+    assert_eq!(reopened["candidate"]["rotation_deg"], 5.0);
+    let warnings = reopened["warnings"].to_string();
+    assert!(!warnings.contains("hash"), "{warnings}");
+}
+
+#[test]
 fn a_port_that_is_taken_is_said() {
     let data = Data::new();
     let serving = Serving::start(&data.file, data.folder.path());

@@ -25,7 +25,7 @@ const MORE = [
   ["[ and ]", "less, more contrast"],
   ["v, Shift+V", "refit on the drawn region, return to the whole scan"],
   ["k", "name the result to be saved; Enter saves"],
-  ["Arrows", "on a picture: value cursor; on the pattern: move the circle, + and − size it, Enter takes it, Escape reverts; on a plot: choose a trial"],
+  ["Arrows", "on a picture: value cursor, Enter marks two corners of a region; on the pattern: move the circle, + and − size it, Enter takes it, Escape reverts; on a plot: choose a trial"],
   ["?", "these keys"],
 ];
 

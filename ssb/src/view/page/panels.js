@@ -128,10 +128,10 @@ export class Panels {
       const percent = Math.round((100 * header.bf_used) / header.bf_pixels);
       this.labels[kind] = share ? `${header.bf_used} of ${header.bf_pixels} BF (${percent} %) while dragging` : `all ${header.bf_pixels} BF`;
     }
-    if (!header.spectrum_step_per_a) return;
+    if (!header.spectrum_step_per_a || !planes.spectrum) return;
     this.spectrumStep = header.spectrum_step_per_a;
     const { scan_step_a: step, semiangle_per_a: alpha } = this.session;
-    this.labels.spectrum += `, 2α/λ ${significant(2 * alpha, 3)} 1/Å${2 * alpha > 0.5 / Math.max(...step) ? " beyond Nyquist" : ""}`;
+    if (2 * alpha > 0.5 / Math.max(...step)) this.labels.spectrum += `, 2α/λ (${significant(2 * alpha, 3)} 1/Å) is beyond Nyquist`;
   }
 
   step(kind) {

@@ -18,12 +18,17 @@ pub struct BandPoint {
     pub weight: u32,
 }
 
-/// The points of the band in the stored half plane, DC out, by column and then by row.
+/// The points of the agreement's band in the stored half plane, DC out, by column and then by row.
 ///
 /// The band ends below Nyquist: no point of it lies on a Nyquist line.
 #[must_use]
 pub fn agreement_band_points(geometry: &Geometry) -> Vec<BandPoint> {
-    let band = geometry.agreement_band();
+    band_points(geometry, geometry.agreement_band())
+}
+
+/// The points of any band that ends below Nyquist, in the same order.
+#[must_use]
+pub fn band_points(geometry: &Geometry, band: AgreementBand) -> Vec<BandPoint> {
     let (q_row, q_col) = (geometry.q_row_per_a(), geometry.q_col_per_a());
     let cols = q_col.len();
     let inside = |row: usize, col: usize| {

@@ -1,6 +1,6 @@
 //! The evidence: integer counts of every bright-field pixel over the scan, detector-major.
 
-use ndarray::{Array2, ArrayView1};
+use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::Error;
 
@@ -47,6 +47,14 @@ macro_rules! columns {
             #[must_use]
             pub fn bytes(&self) -> u64 {
                 match self { $(Self::$variant(a) => (a.len() * size_of::<$type>()) as u64,)* }
+            }
+            /// The columns of some BF pixels, in the order given.
+            ///
+            /// # Panics
+            /// For a pixel that is not there.
+            #[must_use]
+            pub fn select(&self, pixels: &[usize]) -> Self {
+                match self { $(Self::$variant(a) => Self::$variant(a.select(Axis(0), pixels)),)* }
             }
             #[inline(always)]
             fn sum(&self, b: usize) -> f64 {

@@ -30,7 +30,7 @@ mod terms;
 pub mod trig;
 mod units;
 
-pub use agreement::{BandPoint, agreement_band_points, agreement_of, check_points};
+pub use agreement::{BandPoint, agreement_band_points, agreement_of, band_points, check_points};
 pub use backend::{
     Backend, BackendEntry, BackendKind, Device, PrepareOptions, Registry, Selection,
 };

@@ -1,6 +1,6 @@
 //! The phases of a series in one file.
 
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::Path;
 
 use hdf5_pure::{AttrValue, FileBuilder};
@@ -8,8 +8,8 @@ use hdf5_reader::Hdf5File;
 use ndarray::Array2;
 use ssb_core::ndarray;
 
+use super::write::replace;
 use crate::IoError;
-use crate::write::{Replacement, unwritable};
 
 /// Root attribute that marks a stack, and the version it holds.
 const MARK: &str = "ssb_phase_stack_version";
@@ -37,16 +37,7 @@ impl PhaseStack {
     /// # Errors
     /// [`IoError::System`] when the disk refuses, or for phases of several shapes.
     pub fn write(&self, path: &Path) -> Result<(), IoError> {
-        let attempt = || -> io::Result<()> {
-            let builder = self.build()?;
-            let (replacement, file) = Replacement::create(path)?;
-            let mut out = BufWriter::with_capacity(1 << 20, file);
-            builder.finish_to(&mut out).map_err(io::Error::other)?;
-            out.flush()?;
-            out.get_ref().sync_all()?;
-            replacement.finish()
-        };
-        attempt().map_err(|error| unwritable(path, &error))
+        replace(path, || self.build())
     }
 
     fn build(&self) -> io::Result<FileBuilder> {

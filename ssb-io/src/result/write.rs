@@ -16,8 +16,16 @@ use crate::IoError;
 use crate::write::{Replacement, unwritable};
 
 pub(super) fn write(result: &ResultFile, path: &Path) -> Result<(), IoError> {
+    replace(path, || build(result).map_err(io::Error::other))
+}
+
+/// Writes what `build` makes; an older file is replaced only by a complete one.
+pub(super) fn replace(
+    path: &Path,
+    build: impl FnOnce() -> io::Result<FileBuilder>,
+) -> Result<(), IoError> {
     let attempt = || -> io::Result<()> {
-        let builder = build(result).map_err(io::Error::other)?;
+        let builder = build()?;
         let (replacement, file) = Replacement::create(path)?;
         let mut out = BufWriter::with_capacity(1 << 20, file);
         builder.finish_to(&mut out).map_err(io::Error::other)?;

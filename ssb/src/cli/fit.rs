@@ -63,20 +63,14 @@ pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
 }
 
 fn request(a: &FitArgs, options: &FitOptions, backend: &str) -> Value {
-    let list = |settings: &[Setting]| -> Vec<Value> {
-        settings
-            .iter()
-            .map(|s| json!([s.quantity.key(), s.value]))
-            .collect()
-    };
     json!({
         "verb": "fit",
         "method": options.method,
         "trials": options.trials,
         "seed": options.seed,
         "search": options.search,
-        "start": list(&options.start),
-        "fix": list(&options.fix),
+        "start": options.start,
+        "fix": options.fix,
         "tilt": options.tilt,
         "rotation_from_curl": a.rotation_from_curl,
         "refine": options.refine,

@@ -3,15 +3,9 @@
 use ssb_core::{Candidate, Control, Evaluator};
 use ssb_optim::{QuadraticDescent, QuadraticOptions, Score};
 
+use super::AgreementBest;
 use super::chart::Chart;
 use crate::Error;
-
-/// A candidate at a maximum of S.
-#[derive(Debug, Clone)]
-pub(super) struct Climbed {
-    pub candidate: Candidate,
-    pub agreement: f64,
-}
 
 /// The maximum of S around `start` and the evaluations that it took.
 ///
@@ -23,7 +17,7 @@ pub(super) fn climb(
     start: &Candidate,
     options: QuadraticOptions,
     control: &Control,
-) -> Result<(Climbed, usize), Error> {
+) -> Result<(AgreementBest, usize), Error> {
     let mut search = QuadraticDescent::new(chart.point(start), options)?;
     while let Some(points) = search.ask() {
         control.check()?;
@@ -33,11 +27,11 @@ pub(super) fn climb(
         search.tell(&scores)?;
     }
     let climbed = match search.best() {
-        Some((point, value)) => Climbed {
+        Some((point, value)) => AgreementBest {
             candidate: chart.candidate(point),
             agreement: -value,
         },
-        None => Climbed {
+        None => AgreementBest {
             candidate: start.clone(),
             agreement: f64::NEG_INFINITY,
         },

@@ -145,25 +145,6 @@ impl<'a> ExactTrials<'a> {
             return Err(all_degenerate());
         };
         warnings.extend(space.on_a_bound(&space.point(&best.candidate)));
-        Ok(Fit {
-            aberrations: best.candidate.aberrations.clone(),
-            best: best.candidate,
-            loss: best.loss,
-            degenerate_fraction: best.degenerate_fraction,
-            agreement: None,
-            gain: None,
-            deviations: Vec::new(),
-            agreement_best: None,
-            evaluations: self.trials.iter().filter(|t| t.memo_of.is_none()).count(),
-            agreement_evaluations: 0,
-            refinements: 0,
-            trials: self.trials,
-            start: space.candidate(&space.start),
-            search: space.ranges.clone(),
-            branches: Vec::new(),
-            column_sign: None,
-            warnings,
-            cancelled,
-        })
+        Ok(Fit::of(&best, self.trials, space, warnings, cancelled))
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use ssb_core::{Aberrations, Candidate, Evaluation};
 
+use super::search_space::SearchSpace;
 use super::{Branch, Quantity, SearchRange};
 use crate::ColumnSign;
 
@@ -48,12 +49,7 @@ impl Deviation {
     /// Adds the distance of two estimates.
     pub(super) fn with_distance(mut self, one: &Candidate, other: &Candidate) -> Self {
         let [a, b] = [one, other].map(|c| self.quantity.get(c));
-        let mut distance = (a - b).abs();
-        if let Some(period) = self.quantity.period() {
-            distance = distance.rem_euclid(period);
-            distance = distance.min(period - distance);
-        }
-        self.sigma = self.noise.hypot(distance);
+        self.sigma = self.noise.hypot(self.quantity.distance(a, b));
         self
     }
 }
@@ -91,7 +87,7 @@ pub struct Fit {
     pub evaluations: usize,
     /// Evaluations of the agreement S that the search made.
     pub agreement_evaluations: usize,
-    /// Nelder-Mead searches made.
+    /// Local searches made on the way to the best.
     pub refinements: usize,
     /// Every trial in the order asked.
     pub trials: Vec<FitTrial>,
@@ -110,6 +106,37 @@ pub struct Fit {
 }
 
 impl Fit {
+    /// The fit whose best is this trial, with nothing that belongs to one search or to the best candidate alone.
+    pub(super) fn of(
+        best: &FitTrial,
+        trials: Vec<FitTrial>,
+        space: &SearchSpace,
+        warnings: Vec<String>,
+        cancelled: bool,
+    ) -> Self {
+        let exact = |t: &&FitTrial| t.memo_of.is_none() && !t.loss.is_nan();
+        Self {
+            best: best.candidate.clone(),
+            aberrations: best.candidate.aberrations.clone(),
+            loss: best.loss,
+            degenerate_fraction: best.degenerate_fraction,
+            agreement: None,
+            gain: None,
+            deviations: Vec::new(),
+            agreement_best: None,
+            evaluations: trials.iter().filter(exact).count(),
+            agreement_evaluations: 0,
+            refinements: 0,
+            trials,
+            start: space.candidate(&space.start),
+            search: space.ranges.clone(),
+            branches: Vec::new(),
+            column_sign: None,
+            warnings,
+            cancelled,
+        }
+    }
+
     /// Makes another branch of the rotation the result, and the last trial.
     pub(super) fn take(&mut self, branch: &Branch) {
         self.trials.push(FitTrial {

@@ -86,6 +86,19 @@ impl Quantity {
         }
     }
 
+    /// How far two of its values lie apart, the short way round where it has a period.
+    #[must_use]
+    pub(super) fn distance(self, a: f64, b: f64) -> f64 {
+        let distance = (a - b).abs();
+        match self.period() {
+            Some(period) => {
+                let turned = distance.rem_euclid(period);
+                turned.min(period - turned)
+            }
+            None => distance,
+        }
+    }
+
     /// Place in the order asked: the terms in the order of their table, each coefficient before its angle; then rotation,
     /// tilt and depth spread.
     pub(super) fn rank(self) -> usize {
@@ -216,6 +229,13 @@ pub struct Setting {
     pub quantity: Quantity,
     /// To which value, in the unit of its quantity.
     pub value: f64,
+}
+
+impl Serialize for Setting {
+    /// As `["C12_nm", 5.0]`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.quantity, self.value).serialize(serializer)
+    }
 }
 
 impl FromStr for Setting {

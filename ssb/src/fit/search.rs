@@ -224,24 +224,7 @@ pub(crate) fn search(
     if trials.first().is_some_and(|t| !t.eligible) {
         warnings.push("start: it is degenerate and cannot be the best".into());
     }
-    Ok(Fit {
-        aberrations: found.candidate.aberrations.clone(),
-        best: found.candidate,
-        loss: found.loss,
-        degenerate_fraction: found.degenerate_fraction,
-        agreement: None,
-        gain: None,
-        deviations: Vec::new(),
-        agreement_best: None,
-        evaluations: run.study.evaluations(),
-        agreement_evaluations: 0,
-        refinements: tally.refinements,
-        trials,
-        start: space.candidate(&space.start),
-        search: space.ranges.clone(),
-        branches: Vec::new(),
-        column_sign: None,
-        warnings,
-        cancelled,
-    })
+    let mut fit = Fit::of(&found, trials, &space, warnings, cancelled);
+    fit.refinements = tally.refinements;
+    Ok(fit)
 }

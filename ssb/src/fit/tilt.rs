@@ -7,7 +7,7 @@ use ssb_core::{Candidate, Control, Evaluator, Geometry};
 use ssb_optim::{NelderMead, NelderMeadOptions, QuadraticOptions, Score, Study, Trial, sampler};
 
 use super::chart::{Axis, Chart};
-use super::climb::{Climbed, climb};
+use super::climb::climb;
 use super::outcome::{AgreementBest, Fit, FitTrial};
 use super::search::{DEGENERATE_LIMIT, all_degenerate};
 use super::search_space::SearchSpace;
@@ -96,12 +96,7 @@ impl JointSearch<'_> {
             let apart = |start: &Vec<f64>| {
                 (self.space.ranges.iter().zip(start.iter().zip(&trial.point))).any(
                     |(range, (a, b))| {
-                        let mut distance = (a - b).abs();
-                        if let Some(period) = range.quantity.period() {
-                            distance = distance.rem_euclid(period);
-                            distance = distance.min(period - distance);
-                        }
-                        distance >= least_distance(range.quantity)
+                        range.quantity.distance(*a, *b) >= least_distance(range.quantity)
                     },
                 )
             };
@@ -133,8 +128,8 @@ impl JointSearch<'_> {
         Ok(starts.len())
     }
 
-    fn best(&self) -> Option<Climbed> {
-        self.study.best().map(|t| Climbed {
+    fn best(&self) -> Option<AgreementBest> {
+        self.study.best().map(|t| AgreementBest {
             candidate: self.space.candidate(&t.point),
             agreement: t.score.map_or(f64::NEG_INFINITY, |s| -s.value),
         })
@@ -255,7 +250,7 @@ fn polish(
     chart: &Chart,
     at: &Candidate,
     control: &Control,
-) -> Result<(Climbed, usize), Error> {
+) -> Result<(AgreementBest, usize), Error> {
     let n = chart.len();
     let steps = (chart.axes.iter())
         .flat_map(|axis| match axis {
@@ -278,7 +273,7 @@ fn polish(
 fn without_tilt(
     evaluator: &mut dyn Evaluator,
     chart: &Chart,
-    best: &Climbed,
+    best: &AgreementBest,
     control: &Control,
 ) -> Result<(f64, usize), Error> {
     let mut upright = best.candidate.clone();
@@ -326,7 +321,7 @@ struct Summary {
 fn finish(
     evaluator: &mut dyn Evaluator,
     space: &SearchSpace,
-    best: Climbed,
+    best: AgreementBest,
     mut trials: Vec<FitTrial>,
     told: Summary,
     control: &Control,
@@ -341,7 +336,7 @@ fn finish(
     if found.degenerate_fraction > DEGENERATE_LIMIT {
         return Err(all_degenerate());
     }
-    trials.push(FitTrial {
+    let last = FitTrial {
         number: trials.len(),
         method: "agreement".into(),
         loss: found.loss,
@@ -350,28 +345,12 @@ fn finish(
         eligible: true,
         memo_of: None,
         candidate: best.candidate.clone(),
-    });
-    Ok(Fit {
-        aberrations: best.candidate.aberrations.clone(),
-        best: best.candidate.clone(),
-        loss: found.loss,
-        degenerate_fraction: found.degenerate_fraction,
-        agreement: None,
-        gain: told.gain,
-        deviations: Vec::new(),
-        agreement_best: Some(AgreementBest {
-            candidate: best.candidate,
-            agreement: best.agreement,
-        }),
-        evaluations: 1,
-        agreement_evaluations: told.evaluations,
-        refinements: told.refinements,
-        trials,
-        start: space.candidate(&space.start),
-        search: space.ranges.clone(),
-        branches: Vec::new(),
-        column_sign: None,
-        warnings: told.warnings,
-        cancelled: told.cancelled,
-    })
+    };
+    trials.push(last.clone());
+    let mut fit = Fit::of(&last, trials, space, told.warnings, told.cancelled);
+    fit.gain = told.gain;
+    fit.agreement_best = Some(best);
+    fit.agreement_evaluations = told.evaluations;
+    fit.refinements = told.refinements;
+    Ok(fit)
 }

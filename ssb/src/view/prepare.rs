@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
-use ssb_core::ndarray::{Array2, Axis};
+use ssb_core::ndarray::Array2;
 use ssb_core::{
-    Aberrations, Angle, Backend, BfDisk, Candidate, Columns, Control, Evidence, Geometry, Length,
+    Aberrations, Angle, Backend, BfDisk, Candidate, Control, Evidence, Geometry, Length,
     PrepareOptions,
 };
 
@@ -46,20 +46,7 @@ fn thinned(all: &Acquisition, pixels: usize) -> Result<Acquisition, Error> {
     let chosen: Vec<usize> = (0..wanted)
         .map(|i| (2 * i + 1) * total / (2 * wanted))
         .collect();
-    let columns = match all.evidence.columns() {
-        Columns::U8(a) => Columns::U8(a.select(Axis(0), &chosen)),
-        Columns::U16(a) => Columns::U16(a.select(Axis(0), &chosen)),
-        Columns::U32(a) => Columns::U32(a.select(Axis(0), &chosen)),
-        Columns::I8(a) => Columns::I8(a.select(Axis(0), &chosen)),
-        Columns::I16(a) => Columns::I16(a.select(Axis(0), &chosen)),
-        Columns::I32(a) => Columns::I32(a.select(Axis(0), &chosen)),
-        Columns::F32(a) => Columns::F32(a.select(Axis(0), &chosen)),
-        Columns::F64(a) => Columns::F64(a.select(Axis(0), &chosen)),
-        other => {
-            let what = format!("columns of {} cannot be thinned", other.dtype());
-            return Err(ssb_core::Error::Internal(what).into());
-        }
-    };
+    let columns = all.evidence.columns().select(&chosen);
     let disk = BfDisk {
         pixels: chosen.iter().map(|i| all.disk.pixels[*i]).collect(),
         ..all.disk.clone()
@@ -92,7 +79,7 @@ fn virtual_bf(evidence: &Evidence) -> Array2<f32> {
     Array2::from_shape_fn((rows, cols), |(r, c)| (sum[r * cols + c] / pixels) as f32)
 }
 
-/// Seconds of one picture, the shortest of two; the first one also compiles what a device needs.
+/// Seconds of one picture, the shortest of three; the first one also compiles what a device needs.
 fn picture_seconds(session: &Session) -> Result<f64, Error> {
     let ordinary = Aberrations::default()
         .with(0, Length::from_nm(7.0), Angle::from_rad(0.0))

@@ -9,7 +9,7 @@ use ssb_core::{Control, check_upsampling};
 use super::message::SaveRequest;
 use super::prepare::{Place, Prepared};
 use crate::record::Estimator;
-use crate::{Error, Fit, FitOptions, Setting};
+use crate::{Error, Fit, FitOptions};
 
 /// The last fit of this run.
 pub struct LastFit {
@@ -24,13 +24,6 @@ pub struct Folder {
     pub path: PathBuf,
 }
 
-fn list(settings: &[Setting]) -> Vec<Value> {
-    settings
-        .iter()
-        .map(|s| json!([s.quantity.key(), s.value]))
-        .collect()
-}
-
 impl LastFit {
     fn request(&self, place: &Place) -> Value {
         let o = &self.options;
@@ -40,8 +33,8 @@ impl LastFit {
             "trials": o.trials,
             "seed": o.seed,
             "search": o.search,
-            "start": list(&o.start),
-            "fix": list(&o.fix),
+            "start": o.start,
+            "fix": o.fix,
             "refine": o.refine,
             "candidate": self.fit.start,
             "device": place.options.device,

@@ -1,19 +1,11 @@
 //! A fit on a GPU ends where the fit on the CPU does, on the counts of the reference data.
 
-use crate::reference::reference_file;
+use crate::reference::{reference_file, vulkan_is_usable};
 use crate::simulated::done;
 
 #[test]
 fn vulkan_fits_the_reference_data_as_the_cpu_does() {
-    let usable = ssb::REGISTRY
-        .entries
-        .iter()
-        .filter(|entry| entry.name == "vulkan")
-        .any(|entry| (entry.devices)().iter().any(|d| d.unusable.is_none()));
-    if !usable {
-        let required = std::env::var_os("SSB_REQUIRE_ADAPTER").is_some();
-        assert!(!required, "no adapter for vulkan");
-        eprintln!("SKIPPED: no adapter for vulkan");
+    if !vulkan_is_usable() {
         return;
     }
     let (data, pixels) = reference_file("wpo64");

@@ -1,4 +1,5 @@
-//! The reference data of the independent implementation as a file that the program opens.
+//! The reference data of the independent implementation as a file that the program opens, and whether it can be fitted
+//! on a GPU here.
 
 use ssb::ndarray::Array4;
 use ssb_testkit::refdata;
@@ -32,4 +33,19 @@ pub fn reference_file(name: &str) -> (Data, usize) {
     )
     .unwrap();
     (data, disk.pixels.len())
+}
+
+/// Whether `vulkan` can be tested here; without an adapter that must be there it is a failure.
+pub fn vulkan_is_usable() -> bool {
+    let usable = ssb::REGISTRY
+        .entries
+        .iter()
+        .filter(|entry| entry.name == "vulkan")
+        .any(|entry| (entry.devices)().iter().any(|d| d.unusable.is_none()));
+    if !usable {
+        let required = std::env::var_os("SSB_REQUIRE_ADAPTER").is_some();
+        assert!(!required, "no adapter for vulkan");
+        eprintln!("SKIPPED on vulkan: no adapter");
+    }
+    usable
 }

@@ -1,7 +1,7 @@
 //! Where the agreement S peaks over a grid of C10 and C12, from the strongest frequencies of a band.
 
 use ssb_core::ndarray::Array2;
-use ssb_core::{BandPoint, Candidate, Control, Evaluator, Geometry, agreement_band_points};
+use ssb_core::{AgreementBand, BandPoint, Candidate, Control, Evaluator, Geometry, band_points};
 use ssb_optim::{QuadraticDescent, QuadraticOptions, Score};
 
 use super::band_model::{BandModel, BandSpectra, Quadratic};
@@ -43,13 +43,8 @@ pub(super) fn strongest(
     [lo_per_a, hi_per_a]: [f64; 2],
     control: &Control,
 ) -> Result<BandSpectra, Error> {
-    let (q_row, q_col) = (geometry.q_row_per_a(), geometry.q_col_per_a());
-    let length = |p: &BandPoint| q_row[p.row].hypot(q_col[p.col]);
-    let inside = |p: &BandPoint| (lo_per_a..=hi_per_a).contains(&length(p));
-    let points: Vec<BandPoint> = (agreement_band_points(geometry).into_iter())
-        .chain(below_band(geometry))
-        .filter(inside)
-        .collect();
+    let band = AgreementBand { lo_per_a, hi_per_a };
+    let points = band_points(geometry, band);
     let (pixels, dc) = (geometry.bf_pixels(), evaluator.info().dc);
     let most = (MODEL_VALUES / evaluator.info().bf_active.max(1))
         .clamp(FEWEST_FREQUENCIES, MOST_FREQUENCIES);
@@ -70,21 +65,6 @@ pub(super) fn strongest(
         points: kept.iter().map(|(_, p, _)| *p).collect(),
         spectra: Array2::from_shape_fn((pixels, kept.len()), |(b, i)| kept[i].2[b] * scale),
     })
-}
-
-/// Points of the half plane below the agreement's band, DC out.
-fn below_band(geometry: &Geometry) -> Vec<BandPoint> {
-    let lo = geometry.agreement_band().lo_per_a;
-    let (q_row, q_col) = (geometry.q_row_per_a(), geometry.q_col_per_a());
-    let cols = q_col.len();
-    (0..cols.div_ceil(2))
-        .flat_map(|col| {
-            let weight = if col == 0 { 1 } else { 2 };
-            (0..q_row.len()).map(move |row| BandPoint { col, row, weight })
-        })
-        .filter(|p| (p.row, p.col) != (0, 0) && 2 * p.row != q_row.len())
-        .filter(|p| q_row[p.row].hypot(q_col[p.col]) < lo)
-        .collect()
 }
 
 /// What of C10 and C12 is searched, in Å.

@@ -6,8 +6,7 @@ use super::basins::quadratic_of;
 use super::clearness::Clearness;
 use super::climbing::Guided;
 use crate::Error;
-use crate::fit::climb::Climbed;
-use crate::fit::outcome::Deviation;
+use crate::fit::outcome::{AgreementBest, Deviation};
 
 /// Difference of two log likelihoods from which the higher one is sure.
 const SURE: f64 = 12.0;
@@ -16,8 +15,8 @@ impl Guided<'_> {
     /// Noise, clearness of the peak, and the standard deviations of what was searched.
     pub(super) fn say_how_sure(
         &mut self,
-        best: &Climbed,
-        second: Option<&Climbed>,
+        best: &AgreementBest,
+        second: Option<&AgreementBest>,
     ) -> Result<Vec<Deviation>, Error> {
         let clearness = Clearness::of(
             self.evaluator,

@@ -9,8 +9,8 @@ use super::basins::{
 };
 use crate::Error;
 use crate::fit::chart::{Axis, Chart};
-use crate::fit::climb::{Climbed, climb};
-use crate::fit::outcome::Deviation;
+use crate::fit::climb::climb;
+use crate::fit::outcome::{AgreementBest, Deviation};
 use crate::fit::search_space::{SearchSpace, full_period};
 use crate::fit::{FitOptions, Quantity};
 
@@ -41,7 +41,7 @@ pub(super) struct Guided<'a> {
 
 /// What S says of its best basin.
 pub(super) struct Told {
-    pub(super) basins: Vec<Climbed>,
+    pub(super) basins: Vec<AgreementBest>,
     pub(super) deviations: Vec<Deviation>,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Guided<'a> {
     }
 
     /// Climbs S over its whole band in C10 and C12 alone (and whatever is no higher term, when there is no more).
-    fn climb_low(&mut self, start: &Candidate) -> Result<Climbed, Error> {
+    fn climb_low(&mut self, start: &Candidate) -> Result<AgreementBest, Error> {
         let only_low = |axis: Axis| matches!(axis.term(), Some(0 | 1));
         let higher = !self.chart.axes.iter().all(|a| only_low(*a));
         let chart = self.chart.only(start, only_low);
@@ -171,7 +171,7 @@ impl<'a> Guided<'a> {
         chart: &Chart,
         start: &Candidate,
         rounds: usize,
-    ) -> Result<Climbed, Error> {
+    ) -> Result<AgreementBest, Error> {
         let n = chart.len();
         let options = QuadraticOptions {
             steps: self.steps(chart, 0.3),
@@ -185,7 +185,7 @@ impl<'a> Guided<'a> {
     }
 
     /// Goes on from a maximum in C10 and C12 with every searched term, low orders first.
-    fn climb_all(&mut self, from: Climbed) -> Result<Climbed, Error> {
+    fn climb_all(&mut self, from: AgreementBest) -> Result<AgreementBest, Error> {
         let mut at = from;
         let mut stages: Vec<u32> = (self.chart.axes.iter())
             .filter_map(|a| a.term())
@@ -225,12 +225,12 @@ impl<'a> Guided<'a> {
         if self.start_given {
             starts.push(self.space.candidate(&self.space.start));
         }
-        let mut basins: Vec<Climbed> = Vec::new();
+        let mut basins: Vec<AgreementBest> = Vec::new();
         for (i, start) in starts.iter().enumerate() {
             self.control
                 .report("basins of the agreement", i as u64, starts.len() as u64);
             let climbed = self.climb_low(&self.chart.candidate(&self.chart.point(start)))?;
-            let far = |b: &Climbed| self.apart(b, &climbed);
+            let far = |b: &AgreementBest| self.apart(b, &climbed);
             if basins.iter().all(far) {
                 basins.push(climbed);
             }
@@ -262,17 +262,16 @@ impl<'a> Guided<'a> {
     }
 
     /// Whether two maxima are different basins.
-    fn apart(&self, a: &Climbed, b: &Climbed) -> bool {
+    fn apart(&self, a: &AgreementBest, b: &AgreementBest) -> bool {
         let [c, d] = [a, b].map(|c| quadratic_of(&c.candidate));
         let length_a: f64 = (0..3).map(|i| (c[i] - d[i]).powi(2)).sum::<f64>().sqrt();
         let [c, d] = [a, b].map(|c| self.geometry.rotation_of(&c.candidate));
-        let turned_deg = (c - d).rem_euclid(360.0);
-        length_a > 10.0 * self.width_nm() || turned_deg.min(360.0 - turned_deg) > 0.5
+        length_a > 10.0 * self.width_nm() || Quantity::Rotation.distance(c, d) > 0.5
     }
 
     /// Whether two maxima are the two branches of the rotation: the column sign decides between those.
-    pub(super) fn is_other_branch(&self, a: &Climbed, b: &Climbed) -> bool {
+    pub(super) fn is_other_branch(&self, a: &AgreementBest, b: &AgreementBest) -> bool {
         let [a, b] = [a, b].map(|c| self.geometry.rotation_of(&c.candidate));
-        ((a - b).rem_euclid(360.0) - 180.0).abs() < 2.0
+        Quantity::Rotation.distance(a, b) > 178.0
     }
 }

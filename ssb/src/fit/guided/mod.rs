@@ -22,7 +22,6 @@ pub(crate) use self::clearness::Clearness;
 use self::climbing::Guided;
 use self::ranges::{check_band, doubt, searched, widened};
 use super::chart::Chart;
-use super::climb::Climbed;
 use super::exact::ExactTrials;
 use super::outcome::{AgreementBest, Deviation, Fit};
 use super::search_space::SearchSpace;
@@ -41,7 +40,7 @@ pub(super) fn thin_basins(
     geometry: &Geometry,
     options: &FitOptions,
     control: &Control,
-) -> Result<(Vec<Climbed>, usize), Error> {
+) -> Result<(Vec<AgreementBest>, usize), Error> {
     check_band(geometry)?;
     let space = SearchSpace::new(&widened(options, geometry), geometry)?;
     let mut guided = Guided::new(evaluator, geometry, &space, options, control);
@@ -84,10 +83,7 @@ pub(super) fn search(
         let apart = |d: Deviation| d.with_distance(&fit.best, &top.candidate);
         fit.deviations = told.deviations.into_iter().map(apart).collect();
     }
-    fit.agreement_best = told.basins.first().map(|b| AgreementBest {
-        candidate: b.candidate.clone(),
-        agreement: b.agreement,
-    });
+    fit.agreement_best = told.basins.into_iter().next();
     Ok(fit)
 }
 
@@ -95,7 +91,7 @@ pub(super) fn search(
 /// that of noise, which other aberrations can make smaller than the true ones do.
 fn keep_to_the_peak(
     trials: &mut ExactTrials<'_>,
-    basins: &[Climbed],
+    basins: &[AgreementBest],
     warnings: &mut Vec<String>,
 ) -> Result<(), Error> {
     let (Some(top), Some(best)) = (basins.first(), trials.best()) else {
@@ -121,7 +117,7 @@ fn keep_to_the_peak(
 fn decide(
     trials: &mut ExactTrials<'_>,
     chart: &Chart,
-    basins: &[Climbed],
+    basins: &[AgreementBest],
     steps: Vec<f64>,
     options: &FitOptions,
 ) -> Result<(), Error> {

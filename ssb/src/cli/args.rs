@@ -213,7 +213,7 @@ pub struct FitArgs {
     /// Hold a term, e.g. C30=1.2um (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub fix: Vec<String>,
-    /// nelder-mead or none (gradient: not yet)
+    /// nelder-mead (guided: quadratic models), gradient (needs the feature `burn`), or none
     #[arg(long, default_value = "nelder-mead", value_parser = ["nelder-mead", "gradient", "none"])]
     pub refine: String,
     /// Fit specimen tilt and depth spread with C10, C12 and phi12, by the agreement

@@ -17,12 +17,7 @@ fn settings(list: &[String]) -> Result<Vec<Setting>, Error> {
 /// What the arguments ask for.
 pub fn options(a: &FitArgs) -> Result<FitOptions, Error> {
     let refine = match a.refine.as_str() {
-        "gradient" => {
-            return Err(Error::not_yet(
-                "`--refine gradient`",
-                "use --refine nelder-mead",
-            ));
-        }
+        "gradient" => Refine::Gradient,
         "none" => Refine::None,
         _ => Refine::NelderMead,
     };

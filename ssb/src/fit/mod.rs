@@ -7,6 +7,8 @@ mod branch;
 mod chart;
 mod climb;
 mod exact;
+#[cfg(feature = "burn")]
+mod gradient;
 mod guided;
 mod honest_limit;
 mod journal;

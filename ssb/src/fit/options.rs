@@ -10,6 +10,8 @@ pub enum Refine {
     /// Nelder-Mead's simplex on the exact loss.
     #[default]
     NelderMead,
+    /// The gradients of the agreement, every searched coefficient at once; then the exact loss (feature `burn`).
+    Gradient,
     /// The best trial is returned as it is.
     None,
 }
@@ -74,6 +76,20 @@ impl FitOptions {
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.method != super::GUIDED {
             ssb_optim::sampler(&self.method)?;
+        }
+        if self.refine == Refine::Gradient && self.is_thick() {
+            return Err(Error::request(
+                "--refine gradient",
+                "tilt and depth spread have no gradient in it",
+                "use --refine nelder-mead for a fit with --tilt",
+            ));
+        }
+        if self.refine == Refine::Gradient && !cfg!(feature = "burn") {
+            return Err(Error::request(
+                "--refine gradient",
+                "this program was built without gradients",
+                "build it with `--features burn`, or use --refine nelder-mead",
+            ));
         }
         if self.trials == 0 {
             return Err(Error::request(

@@ -127,6 +127,26 @@ impl ExactSearch<'_> {
         Ok(())
     }
 
+    /// The exact loss where the gradients of the agreement lead from the best trial.
+    #[cfg(feature = "burn")]
+    fn refine_by_gradient(&mut self, geometry: &Geometry) -> Result<(), Error> {
+        let Some(best) = self.study.best() else {
+            return Ok(());
+        };
+        let start = self.space.candidate(&best.point);
+        let chart = super::chart::Chart::new(self.space);
+        let top = super::gradient::climb(self.evaluator, geometry, &chart, &start, self.control)?;
+        let asked = self.study.propose(&[self.space.point(&top)], "gradient")?;
+        self.settle(&asked)?;
+        Ok(())
+    }
+
+    /// Without the feature `burn` the options are refused before any search.
+    #[cfg(not(feature = "burn"))]
+    fn refine_by_gradient(&mut self, _: &Geometry) -> Result<(), Error> {
+        Err(ssb_core::Error::Internal("gradients are not built in".into()).into())
+    }
+
     fn trials(&self) -> Vec<FitTrial> {
         self.study
             .trials()
@@ -195,6 +215,7 @@ pub(crate) fn search(
     let mut tally = Tally::default();
     let outcome = run.sample().and_then(|()| match options.refine {
         Refine::NelderMead => run.refine(&mut tally),
+        Refine::Gradient => run.refine_by_gradient(geometry),
         Refine::None => Ok(()),
     });
     let cancelled = match outcome {

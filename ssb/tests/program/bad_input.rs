@@ -231,9 +231,10 @@ fn what_later_versions_do_is_said() {
         .output()
         .unwrap();
     assert_eq!(crate::simulated::document(&run)["error"]["kind"], "not_yet");
-    let (kind, message) = refused_verb("fit", &data, &data.file, &["--refine=gradient"]);
-    assert_eq!(kind, "not_yet");
-    assert!(message.starts_with("not yet: "), "{message}");
+    let tilted = ["--refine=gradient", "--tilt"];
+    let (kind, message) = refused_verb("fit", &data, &data.file, &tilted);
+    assert_eq!(kind, "bad_request");
+    assert!(message.contains("no gradient"), "{message}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{BandPoint, Candidate, Chi, Geometry};
 
 /// Spectra of the BF pixels at chosen frequencies, in units of the DC value; shape (BF pixels, points).
-pub(super) struct BandSpectra {
+pub(in crate::fit) struct BandSpectra {
     pub points: Vec<BandPoint>,
     pub spectra: Array2<Complex32>,
 }

@@ -29,7 +29,7 @@ const PEAKS: usize = 12;
 
 /// Half width at half maximum in Å of the agreement over C10 at one `|q|` in 1/Å: an Airy pattern of
 /// argument `2 pi C semiangle q` falls to half of its power at 1.62.
-pub(super) fn half_width_a(semiangle_rad: f64, q_per_a: f64) -> f64 {
+pub(in crate::fit) fn half_width_a(semiangle_rad: f64, q_per_a: f64) -> f64 {
     1.62 / (std::f64::consts::TAU * semiangle_rad * q_per_a)
 }
 
@@ -40,14 +40,25 @@ pub(super) fn half_width_a(semiangle_rad: f64, q_per_a: f64) -> f64 {
 pub(super) fn strongest(
     evaluator: &mut dyn Evaluator,
     geometry: &Geometry,
+    ends_per_a: [f64; 2],
+    control: &Control,
+) -> Result<BandSpectra, Error> {
+    let most = (MODEL_VALUES / evaluator.info().bf_active.max(1))
+        .clamp(FEWEST_FREQUENCIES, MOST_FREQUENCIES);
+    strongest_of(evaluator, geometry, ends_per_a, most, control)
+}
+
+/// The `most` strongest of them.
+pub(in crate::fit) fn strongest_of(
+    evaluator: &mut dyn Evaluator,
+    geometry: &Geometry,
     [lo_per_a, hi_per_a]: [f64; 2],
+    most: usize,
     control: &Control,
 ) -> Result<BandSpectra, Error> {
     let band = AgreementBand { lo_per_a, hi_per_a };
     let points = band_points(geometry, band);
     let (pixels, dc) = (geometry.bf_pixels(), evaluator.info().dc);
-    let most = (MODEL_VALUES / evaluator.info().bf_active.max(1))
-        .clamp(FEWEST_FREQUENCIES, MOST_FREQUENCIES);
     let mut kept: Vec<(f64, BandPoint, Vec<_>)> = Vec::new();
     for points in points.chunks((MOST_VALUES / pixels).max(1)) {
         let spectra = evaluator.spectra(points, control)?;

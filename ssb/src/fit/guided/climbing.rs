@@ -32,6 +32,9 @@ pub(super) struct Guided<'a> {
     pub(super) geometry: &'a Geometry,
     pub(super) control: &'a Control,
     space: &'a SearchSpace,
+    /// Whether every term is climbed by gradients.
+    #[cfg(feature = "burn")]
+    gradient: bool,
     /// Whether the start was given: then S climbs from it too.
     start_given: bool,
     pub(super) chart: Chart,
@@ -58,6 +61,8 @@ impl<'a> Guided<'a> {
             geometry,
             control,
             space,
+            #[cfg(feature = "burn")]
+            gradient: options.refine == crate::fit::Refine::Gradient,
             start_given: !options.start.is_empty(),
             chart: Chart::new(space),
             agreement_evaluations: 0,
@@ -184,8 +189,33 @@ impl<'a> Guided<'a> {
         Ok(climbed)
     }
 
+    /// The same by gradients, every term at once.
+    #[cfg(feature = "burn")]
+    fn climb_by_gradient(&mut self, from: &AgreementBest) -> Result<AgreementBest, Error> {
+        let candidate = crate::fit::gradient::climb(
+            self.evaluator,
+            self.geometry,
+            &self.chart,
+            &from.candidate,
+            self.control,
+        )?;
+        let values = (self.evaluator).agreements(std::slice::from_ref(&candidate), self.control)?;
+        self.agreement_evaluations += 1;
+        Ok(match values.first() {
+            Some(agreement) if *agreement > from.agreement => AgreementBest {
+                candidate,
+                agreement: *agreement,
+            },
+            _ => from.clone(),
+        })
+    }
+
     /// Goes on from a maximum in C10 and C12 with every searched term, low orders first.
     fn climb_all(&mut self, from: AgreementBest) -> Result<AgreementBest, Error> {
+        #[cfg(feature = "burn")]
+        if self.gradient {
+            return self.climb_by_gradient(&from);
+        }
         let mut at = from;
         let mut stages: Vec<u32> = (self.chart.axes.iter())
             .filter_map(|a| a.term())
@@ -237,6 +267,8 @@ impl<'a> Guided<'a> {
         }
         basins.sort_by(|a, b| b.agreement.total_cmp(&a.agreement));
         let more = self.chart.len() > self.climbed_low();
+        #[cfg(feature = "burn")]
+        let more = more || self.gradient;
         if more {
             let top = basins.first().map_or(0.0, |b| b.agreement);
             basins.retain(|b| b.agreement >= RIVAL_BEFORE * top);

@@ -18,6 +18,8 @@ mod tests;
 use ssb_core::{Control, Evaluator, Geometry};
 use ssb_optim::{QuadraticDescent, QuadraticOptions};
 
+#[cfg(feature = "burn")]
+pub(in crate::fit) use self::basins::{half_width_a, strongest_of};
 pub(crate) use self::clearness::Clearness;
 use self::climbing::Guided;
 use self::ranges::{check_band, doubt, searched, widened};
@@ -126,7 +128,7 @@ fn decide(
     let Some(best) = trials.best_of("guided").cloned() else {
         return Ok(());
     };
-    if options.refine == Refine::None {
+    if options.refine != Refine::NelderMead {
         return Ok(());
     }
     let n = chart.len();

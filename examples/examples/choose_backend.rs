@@ -7,7 +7,7 @@ use ssb_io::write::AcquisitionLayout;
 use ssb_testkit::simulate::{Counts, Simulation};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    for entry in ssb::REGISTRY.entries {
+    for entry in ssb::backends::REGISTRY.entries {
         for device in (entry.devices)() {
             let state = device.unusable.as_deref().unwrap_or("usable");
             println!(

@@ -4,7 +4,8 @@
 //!
 //! A new standard term is one more row of `ssb-core/src/terms.rs`; it then appears here by itself.
 
-use ssb::{Candidate, Control, TERMS};
+use ssb::units::TERMS;
+use ssb::{Candidate, Control};
 use ssb_testkit::simulate::Simulation;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,12 +15,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..Simulation::demo()
     };
     let scan = simulation.run(&control)?;
-    let (problem, _) = scan.problem(&ssb::BfOptions::default())?;
+    let (problem, _) = scan.problem(&ssb::acquisition::BfOptions::default())?;
     let semiangle_rad = problem.geometry().semiangle_rad;
     let wavelength_a = problem.geometry().wavelength_a;
-    let backend = ssb::REGISTRY.select(&ssb::Backend::auto(), None)?;
+    let backend = ssb::backends::REGISTRY.select(&ssb::Backend::auto(), None)?;
     let mut evaluator =
-        (backend.entry.prepare)(problem, &ssb::PrepareOptions::default(), &control)?;
+        (backend.entry.prepare)(problem, &ssb::backends::PrepareOptions::default(), &control)?;
 
     let truth = scan.truth.candidate.aberrations.clone();
     for (index, term) in TERMS.iter().enumerate() {

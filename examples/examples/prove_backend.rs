@@ -2,14 +2,15 @@
 //!
 //! `cargo run --release --package ssb-examples --example prove_backend [-- BACKEND]`
 
-use ssb::{Control, PrepareOptions};
+use ssb::Control;
+use ssb::backends::PrepareOptions;
 use ssb_testkit::conformance;
 use ssb_testkit::synthetic::PROBLEMS;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "cpu".into());
     let control = Control::default();
-    let backend = ssb::REGISTRY.select(&name.as_str().into(), None)?;
+    let backend = ssb::backends::REGISTRY.select(&name.as_str().into(), None)?;
     let prepare = |problem, options: &PrepareOptions| {
         (backend.entry.prepare)(problem, options, &Control::default())
     };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, wavelength_a};
+use crate::{Angle, Error, Length, wavelength_a};
 
 /// A value and where it came from: `argument`, `file:/path/inside`, or a stated assumption.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +38,54 @@ pub struct CalibrationHints {
     pub det_step_per_a: Option<Sourced<[f64; 2]>>,
     /// Scan-detector rotation in degrees.
     pub rotation_deg: Option<Sourced<f64>>,
+}
+
+/// Values by what is known, each with the origin `argument`; the rest comes from the file or is missing.
+///
+/// ```
+/// use ssb_core::{Angle, CalibrationHints, Length};
+/// let hints = CalibrationHints::default()
+///     .with_voltage_kv(300.0)
+///     .with_semiangle(Angle::from_mrad(21.4))
+///     .with_scan_step([Length::from_a(0.25); 2])
+///     .with_rotation(Angle::from_deg(-12.0));
+/// assert_eq!(hints.scan_step_a.unwrap().value, [0.25, 0.25]);
+/// ```
+impl CalibrationHints {
+    /// With the beam energy in kV.
+    #[must_use]
+    pub fn with_voltage_kv(mut self, voltage_kv: f64) -> Self {
+        self.voltage_kv = Some(given(voltage_kv));
+        self
+    }
+    /// With the convergence semi-angle.
+    #[must_use]
+    pub fn with_semiangle(mut self, semiangle: Angle) -> Self {
+        self.semiangle_mrad = Some(given(semiangle.mrad()));
+        self
+    }
+    /// With the scan step (row, col).
+    #[must_use]
+    pub fn with_scan_step(mut self, step: [Length; 2]) -> Self {
+        self.scan_step_a = Some(given(step.map(Length::a)));
+        self
+    }
+    /// With the detector step (row, col) a pixel.
+    #[must_use]
+    pub fn with_det_step(mut self, step: [Angle; 2]) -> Self {
+        self.det_step_mrad = Some(given(step.map(Angle::mrad)));
+        self
+    }
+    /// With the scan-detector rotation.
+    #[must_use]
+    pub fn with_rotation(mut self, rotation: Angle) -> Self {
+        self.rotation_deg = Some(given(rotation.deg()));
+        self
+    }
+}
+
+fn given<T>(value: T) -> Sourced<T> {
+    Sourced::new(value, "argument")
 }
 
 /// A complete, checked calibration.

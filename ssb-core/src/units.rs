@@ -81,6 +81,16 @@ impl Angle {
             rad: deg.to_radians(),
         }
     }
+    /// From milliradians.
+    #[must_use]
+    pub const fn from_mrad(mrad: f64) -> Self {
+        Self { rad: mrad * 1e-3 }
+    }
+    /// In milliradians.
+    #[must_use]
+    pub const fn mrad(self) -> f64 {
+        self.rad * 1e3
+    }
     /// In radians.
     #[must_use]
     pub const fn rad(self) -> f64 {

@@ -25,6 +25,14 @@ pub enum GradientError {
         /// What came.
         found: usize,
     },
+    /// Tensor data of another type or shape than asked for.
+    #[error("tensor data of {found}, expected {expected}; convert the tensor first")]
+    Data {
+        /// What the call returns.
+        expected: &'static str,
+        /// What came.
+        found: String,
+    },
     /// The backend gave no gradient, or a value that is not finite.
     #[error(
         "the agreement came out as {value}, or without a gradient; check the spectra, or use another refinement"

@@ -2,14 +2,13 @@
 //! disk's pixels.
 
 use ssb_core::ndarray::Array2;
-use ssb_core::{
-    BfDisk, BfOptions, Calibration, CalibrationHints, Control, Evidence, Geometry, Problem,
-    SourceRecord, merge_calibration,
-};
+pub use ssb_core::{BfDisk, BfOptions, Calibration, Geometry, SourceRecord, Sourced};
+use ssb_core::{CalibrationHints, Control, Evidence, Problem, merge_calibration};
+pub use ssb_io::{LoadPlan, MaskChoice, Region, ScanOrder};
 
-use ssb_io::LoadPlan;
-
-use crate::{Counts, Error, Source, counts};
+pub use crate::counts::Counts;
+pub use crate::curl::RotationEstimate;
+use crate::{Error, Source, counts};
 
 /// What is done about pixels that are not masked and reach the largest value of their type, or the saturation that
 /// the file states.
@@ -150,6 +149,7 @@ impl Acquisition {
         control: &Control,
         tell: &(dyn Fn(&LoadPlan) + Sync),
     ) -> Result<Self, Error> {
+        let _span = tracing::info_span!("gather counts").entered();
         let (calibration, notes) = merge_calibration(&options.calibration, source.calibration())?;
         let mut warnings = source.warnings().to_vec();
         warnings.extend(notes);

@@ -1,6 +1,10 @@
 //! The backends of this build, in the order in which `auto` tries them.
 
-use ssb_core::{BackendEntry, Registry, joined};
+use ssb_core::joined;
+pub use ssb_core::{
+    BackendEntry, BandPoint, Evaluation, Evaluator, EvaluatorInfo, MeanPhase, PrepareOptions,
+    Progress, Registry,
+};
 
 /// CUDA, Metal, Vulkan, WebGPU, as far as this system has them.
 #[cfg(feature = "gpu")]
@@ -15,7 +19,7 @@ static ENTRIES: [BackendEntry; GPUS.len() + HOSTS.len()] = joined(GPUS, &HOSTS);
 /// Every backend of this build.
 ///
 /// ```
-/// let names: Vec<_> = ssb::REGISTRY.entries.iter().map(|e| e.name).collect();
+/// let names: Vec<_> = ssb::backends::REGISTRY.entries.iter().map(|e| e.name).collect();
 /// assert!(names.ends_with(&["cpu", "oracle"]));
 /// ```
 pub static REGISTRY: Registry = Registry { entries: &ENTRIES };

@@ -34,7 +34,7 @@ pub struct ColumnSign {
 /// use ndarray::Array2;
 /// let mut phase = Array2::<f64>::zeros((8, 8));
 /// phase[(3, 4)] = 1.0;
-/// assert_eq!(ssb::column_sign(phase.view()).state, ssb::ColumnState::Positive);
+/// assert_eq!(ssb::record::column_sign(phase.view()).state, ssb::record::ColumnState::Positive);
 /// ```
 #[must_use]
 pub fn column_sign(phase_rad: ArrayView2<'_, f64>) -> ColumnSign {

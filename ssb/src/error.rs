@@ -64,25 +64,9 @@ pub enum Error {
         /// What to do next.
         action: String,
     },
-    /// Something that the interface names and this version does not do.
-    #[error("not yet: {what} is not in this version; {instead}")]
-    NotYet {
-        /// What was asked for.
-        what: String,
-        /// What to do in its place.
-        instead: String,
-    },
 }
 
 impl Error {
-    /// A request for something that this version does not do.
-    pub(crate) fn not_yet(what: impl Into<String>, instead: impl Into<String>) -> Self {
-        Self::NotYet {
-            what: what.into(),
-            instead: instead.into(),
-        }
-    }
-
     /// An option that contradicts another or the data.
     pub(crate) fn request(
         object: impl Into<String>,
@@ -139,7 +123,6 @@ impl Error {
             Self::Output { .. } => "output",
             Self::Journal { .. } => "journal",
             Self::Request { .. } => "bad_request",
-            Self::NotYet { .. } => "not_yet",
         }
     }
 
@@ -174,7 +157,6 @@ impl Error {
                 | ssb_core::Error::OverBudget { backend, .. },
             ) => Some(format!("backend {backend}")),
             Self::Core(ssb_core::Error::NoDisk { .. }) => Some("bright-field disk".into()),
-            Self::NotYet { what, .. } => Some(what.clone()),
             _ => None,
         }
     }

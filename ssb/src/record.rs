@@ -6,6 +6,10 @@ use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{Candidate, NUMERICS_VERSION, Provenance};
 use ssb_io::result::{Outcome, ResultFile, Trial};
 
+pub use crate::column_sign::{ColumnSign, ColumnState, column_sign};
+pub use crate::replay::ReplayOptions;
+pub use crate::report::report;
+pub use crate::result_figure::figure_data;
 use crate::source::{region_in_words, region_of};
 use crate::{Acquisition, Deviation, Fit, Image, SearchRange, Session};
 

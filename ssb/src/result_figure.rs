@@ -9,7 +9,8 @@ use crate::figure::{
 };
 use crate::source::{region_in_words, region_of};
 
-fn searched(result: &ResultFile, key: &str) -> Option<[f64; 2]> {
+/// The range that a quantity was searched over, in the unit of its key.
+pub(crate) fn searched(result: &ResultFile, key: &str) -> Option<[f64; 2]> {
     let range = result.outcome.details.get("search")?.get(key)?;
     Some([range.get(0)?.as_f64()?, range.get(1)?.as_f64()?])
 }

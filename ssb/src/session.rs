@@ -6,12 +6,14 @@ use std::sync::{Mutex, MutexGuard};
 use ssb_core::ndarray::Array2;
 use ssb_core::num_complex::{Complex32, Complex64};
 use ssb_core::{
-    Aberrations, Backend, BandPoint, BfDisk, Calibration, CalibrationHints, Candidate, Control,
-    Evaluation, Evaluator, EvaluatorInfo, Geometry, MeanPhase, PrepareOptions, SourceRecord,
+    Aberrations, Angle, Backend, BandPoint, BfDisk, Calibration, CalibrationHints, Candidate,
+    Control, Evaluation, Evaluator, EvaluatorInfo, Geometry, Length, MeanPhase, PrepareOptions,
+    SourceRecord,
 };
+use tracing::info_span;
 
 use crate::acquisition::AcquisitionFacts;
-use crate::{Acquisition, AcquisitionOptions, Error, REGISTRY, Source};
+use crate::{Acquisition, AcquisitionOptions, Error, REGISTRY, Source, spans};
 
 /// Options of [`Session::reconstruct`].
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,23 @@ impl Default for ReconstructOptions {
             tilt_mrad: [0.0; 2],
             depth_spread_nm: 0.0,
         }
+    }
+}
+
+impl ReconstructOptions {
+    /// With an output 1, 2, 3, 4 or 8 times finer than the scan.
+    #[must_use]
+    pub fn with_upsample(mut self, upsample: usize) -> Self {
+        self.upsample = upsample;
+        self
+    }
+
+    /// With the thick model: specimen tilt (row, col) and depth spread.
+    #[must_use]
+    pub fn with_thickness(mut self, tilt: [Angle; 2], depth_spread: Length) -> Self {
+        self.tilt_mrad = tilt.map(Angle::mrad);
+        self.depth_spread_nm = depth_spread.nm();
+        self
     }
 }
 
@@ -140,7 +159,7 @@ impl Session {
             device: Some(selection.device.index),
             ..options.clone()
         };
-        let evaluator = (selection.entry.prepare)(problem, &options, control)?;
+        let evaluator = spans::prepare(&selection.entry, problem, &options, control)?;
         Ok(Self {
             info: evaluator.info().clone(),
             evaluator: Mutex::new(evaluator),
@@ -281,6 +300,7 @@ impl Session {
         upsample: usize,
         control: &Control,
     ) -> Result<Image, Error> {
+        let _span = info_span!("reconstruct").entered();
         let mut evaluator = self.evaluator()?;
         let object = evaluator.object(&candidate, upsample, control)?;
         let mean = evaluator.mean_phase(&candidate, control)?;

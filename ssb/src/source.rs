@@ -34,6 +34,7 @@ impl Deref for Source {
 /// assert_eq!((error.kind(), error.exit_code()), ("not_found", 1));
 /// ```
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Source, Error> {
+    let _span = tracing::info_span!("open", path = %path.as_ref().display()).entered();
     Ok(Source {
         inner: ssb_io::open(path.as_ref(), options)?,
         options: options.clone(),

@@ -5,11 +5,27 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use super::argument_groups::{AberrationArgs, BackendArgs, DataArgs, TalkArgs};
+use super::shell::{CompletionsArgs, ManArgs};
 use super::values;
+
+/// What a newcomer does, in order.
+const FIRST_STEPS: &str = "\
+First steps:
+  ssb demo                                the whole job on simulated data, with a figure
+  ssb inspect scan.h5 --counts            is the file read as it was meant? what is missing is named
+  ssb fit scan.h5 -o r.h5                 find C10, C12, phi12 (Ctrl-C keeps the best; --resume goes on)
+  ssb report r.h5 -o r.html               warnings, numbers, figures, provenance on one page
+  ssb view r.h5                           steer by hand in the browser
+
+Values that the file does not hold are arguments: --voltage-kv 300 --semiangle-mrad 21.4 --scan-step-a 0.25
+--det-step-mrad 1.2 --rotation-deg=-12. Aberrations carry units: --aberration C10=12.5nm --aberration phi12=14deg.
+`ssb VERB --help` explains every option; --json prints one document for programs, everything else goes to stderr.
+Exit codes: 0 done, 1 cannot be done (the message says why and what to do), 2 usage, 3 a fault of program or device,
+130 cancelled.";
 
 /// Single-sideband ptychography of 4D-STEM data.
 #[derive(Debug, Parser)]
-#[command(name = "ssb", version, about, max_term_width = 100)]
+#[command(name = "ssb", version, about, max_term_width = 100, after_help = FIRST_STEPS)]
 pub struct Cli {
     #[command(subcommand)]
     pub verb: Verb,
@@ -35,8 +51,8 @@ pub enum Verb {
     Show(ShowArgs),
     /// Write the arrays of a result as files
     Export(ExportArgs),
-    /// Write a report of a result (not yet)
-    Report(LaterArgs),
+    /// Write everything about a result on one HTML page that needs nothing else
+    Report(ReportArgs),
     /// Write the bright-field columns, lossless, to a file of their own
     Convert(Box<ConvertArgs>),
     /// Live steering in the browser: aberrations, rotation, tilt, while the picture follows
@@ -48,6 +64,10 @@ pub enum Verb {
     Parity(ParityArgs),
     /// Benchmarks on simple counts in memory, one line (with --json: one JSON line) each
     Bench(BenchArgs),
+    /// Print the completions for a shell: source <(ssb completions bash)
+    Completions(CompletionsArgs),
+    /// Write the manual pages into a folder
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -368,13 +388,14 @@ pub struct BenchArgs {
     pub talk: TalkArgs,
 }
 
-/// Whatever a verb of a later version will take.
 #[derive(Debug, Args)]
-pub struct LaterArgs {
-    /// Print one JSON document on stdout
-    #[arg(long)]
-    pub json: bool,
-    /// Arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    pub rest: Vec<String>,
+pub struct ReportArgs {
+    /// A result file
+    #[arg(value_name = "R.h5")]
+    pub result: PathBuf,
+    /// Page to write
+    #[arg(short, long, value_name = "R.html")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub talk: TalkArgs,
 }

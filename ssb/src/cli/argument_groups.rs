@@ -17,7 +17,7 @@ pub struct TalkArgs {
     /// No progress and no notes; warnings and errors stay
     #[arg(long)]
     pub quiet: bool,
-    /// Write the stages with their times to FILE (JSON lines)
+    /// Write what ran when to FILE, a Chrome trace (open it in Perfetto)
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde_json::{Value, json};
 use ssb_core::Control;
 
@@ -21,12 +21,32 @@ pub struct Console {
     trace: Arc<Mutex<Trace>>,
 }
 
+/// How a task with so many units is shown: its rate, and the time left where the end is known.
+fn style(total: u64) -> Option<ProgressStyle> {
+    ProgressStyle::with_template(match total {
+        0 => "{msg} {pos}, {rate}, {elapsed} gone",
+        _ => "{msg} {bar:20} {pos}/{len}, {rate}, {elapsed} gone, {eta} left",
+    })
+    .ok()
+    .map(|style| {
+        style.with_key(
+            "rate",
+            |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let rate = state.per_sec();
+                let decimals = if rate < 10.0 { 2 } else { 0 };
+                // A bar that cannot be drawn does not stop the work.
+                let _ = write!(out, "{rate:.decimals$}/s");
+            },
+        )
+    })
+}
+
 fn bar(quiet: bool) -> Option<ProgressBar> {
     if quiet || !std::io::stderr().is_terminal() {
         return None;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    bar.set_style(ProgressStyle::with_template("{msg:<28} {pos}/{len} {elapsed}").ok()?);
+    bar.set_style(style(0)?);
     bar.enable_steady_tick(Duration::from_millis(200));
     Some(bar)
 }
@@ -47,7 +67,11 @@ impl Console {
                         && *last != p.task
                     {
                         p.task.clone_into(&mut last);
+                        bar.reset();
                         bar.set_message(p.task.to_owned());
+                        if let Some(style) = style(p.total) {
+                            bar.set_style(style);
+                        }
                     }
                     if p.total > 0 {
                         bar.set_length(p.total);
@@ -172,6 +196,15 @@ impl Console {
             print_json(document);
         } else if !text.is_empty() {
             let _ = writeln!(std::io::stdout().lock(), "{text}");
+        }
+    }
+}
+
+impl Drop for Console {
+    /// The handler of Ctrl-C keeps its own hold of the trace until the process ends.
+    fn drop(&mut self) {
+        if let Ok(mut trace) = self.trace.lock() {
+            trace.end();
         }
     }
 }

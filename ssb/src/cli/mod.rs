@@ -15,8 +15,10 @@ mod journaling;
 mod opening;
 mod parity;
 mod reconstruct;
+mod report;
 mod reusing;
 mod series;
+mod shell;
 mod show;
 mod simulate;
 mod tiff;
@@ -32,7 +34,7 @@ use clap::Parser;
 use serde_json::json;
 
 use crate::Error;
-use args::{Cli, LaterArgs, TalkArgs, Verb};
+use args::{Cli, TalkArgs, Verb};
 use console::Console;
 
 /// How a verb ended when it did not fail.
@@ -47,13 +49,6 @@ pub enum Ending {
 }
 
 type Outcome = (bool, Result<Ending, Error>);
-
-fn later(name: &str, args: &LaterArgs) -> Outcome {
-    let error = Error::not_yet(format!("`ssb {name}`"), "`ssb --help` lists what works");
-    // The arguments of a later version are not parsed yet.
-    let json = args.json || args.rest.iter().any(|a| a == "--json");
-    (json, Err(error))
-}
 
 fn talking(talk: &TalkArgs, verb: impl FnOnce(&Console) -> Result<Ending, Error>) -> Outcome {
     (talk.json, Console::new(talk).and_then(|c| verb(&c)))
@@ -79,7 +74,12 @@ pub fn run() -> ExitCode {
         Verb::Eval(a) => talking(&a.talk, |c| eval::run(a, c)),
         Verb::Show(a) => talking(&a.talk, |c| show::run(a, c)),
         Verb::Export(a) => talking(&a.talk, |c| export::run(a, c)),
-        Verb::Report(a) => later("report", a),
+        Verb::Report(a) => talking(&a.talk, |c| report::run(a, c)),
+        Verb::Completions(a) => {
+            shell::completions(a);
+            (false, Ok(Ending::Done))
+        }
+        Verb::Man(a) => talking(&a.talk, |c| shell::man(a, c)),
         Verb::Convert(a) => talking(&a.talk, |c| convert::run(a, c)),
         #[cfg(feature = "view")]
         Verb::View(a) => talking(&a.talk, |c| view::run(a, c)),

@@ -1,7 +1,9 @@
 //! `ssb series`: numbered acquisitions of a folder, one shared fit or one each, and all phases in one file.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use indicatif::HumanDuration;
 use serde_json::{Value, json};
 use ssb_core::{Calibration, Candidate};
 use ssb_io::result::{PhaseStack, ResultFile};
@@ -201,6 +203,16 @@ fn fitted_on(a: &SeriesArgs, members: &[Member]) -> Result<usize, Error> {
     })
 }
 
+/// What a series still takes when the rest is as fast as what is done, in words; nothing before the first is done.
+fn time_left(gone: Duration, done: usize, count: usize) -> String {
+    if done == 0 {
+        return String::new();
+    }
+    let each = gone.as_secs_f64() / done as f64;
+    let left = HumanDuration(Duration::from_secs_f64(each * (count - done) as f64));
+    format!(" ({each:.1} s each, {left:#} left)")
+}
+
 /// Makes all results, one after the other; a failure stops none but its own.
 fn all(
     a: &SeriesArgs,
@@ -209,13 +221,13 @@ fn all(
     console: &Console,
 ) -> Result<(), Error> {
     let count = members.len();
-    let tell = |m: &Member, what: &str| {
+    let tell = |m: &Member, what: &str, left: &str| {
         let (number, name) = (m.number + 1, &m.acquisition.name);
-        console.note(&format!("[{number}/{count}] {name}: {what}"));
+        console.note(&format!("[{number}/{count}] {name}: {what}{left}"));
     };
     let shared = if a.mode == "shared" {
         let first = &mut members[fitted_on(a, members)?];
-        tell(first, "the shared fit");
+        tell(first, "the shared fit", "");
         first.fit(a, options, console);
         let State::Done { .. } = first.state else {
             let why = match first.state {
@@ -237,18 +249,20 @@ fn all(
     } else {
         None
     };
-    for m in members.iter_mut() {
+    let since = Instant::now();
+    for (done, m) in members.iter_mut().enumerate() {
         if console.control().is_cancelled() {
             return Ok(());
         }
+        let left = time_left(since.elapsed(), done, count);
         match &shared {
             Some(shared) if shared.name == m.acquisition.name => {}
             Some(shared) => {
-                tell(m, "reconstruct");
+                tell(m, "reconstruct", &left);
                 m.reconstruct(a, shared, console);
             }
             None => {
-                tell(m, "fit");
+                tell(m, "fit", &left);
                 m.fit(a, options, console);
             }
         }

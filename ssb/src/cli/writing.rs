@@ -48,14 +48,14 @@ fn is_hdf5(path: &Path) -> bool {
         && &start == b"\x89HDF\r\n\x1a\n"
 }
 
-/// Refuses to empty a file that is no earlier trace (JSON lines).
+/// Refuses to empty a file that is no earlier trace (a JSON array).
 pub fn check_trace(path: &Path) -> Result<(), Error> {
     let mut first = [0];
     let foreign = path.is_file()
         && std::fs::File::open(path)
             .and_then(|mut file| file.read_exact(&mut first))
             .is_ok()
-        && &first != b"{";
+        && &first != b"[";
     if foreign {
         return Err(Error::output(
             path,
@@ -94,12 +94,15 @@ pub fn check_kind(path: &Path, (ending, mark): (&str, &[u8])) -> Result<(), Erro
     Ok(())
 }
 
-/// Endings and first bytes of what `show` and `export` write.
+/// Endings and first bytes of what `show`, `export` and `report` write.
 pub const PNG: (&str, &[u8]) = ("png", b"\x89PNG");
 /// Little-endian TIFF.
 pub const TIFF: (&str, &[u8]) = ("tif", b"II*\0");
 /// NumPy array.
 pub const NPY: (&str, &[u8]) = ("npy", b"\x93NUMPY");
+
+/// A page of our own.
+pub const HTML: (&str, &[u8]) = ("html", b"<!doctype html>");
 
 /// Refuses a place that cannot be written, before anything is computed; leaves nothing behind.
 pub fn check_place(path: &Path) -> Result<(), Error> {

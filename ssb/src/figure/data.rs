@@ -109,7 +109,7 @@ pub enum TermState {
 }
 
 impl TermState {
-    pub(super) fn label(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             TermState::Fitted => "fitted",
             TermState::Fixed => "fixed",

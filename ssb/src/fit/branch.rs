@@ -94,7 +94,7 @@ impl Session {
         Ok(Branch {
             candidate: candidate.clone(),
             loss,
-            column_sign: column_sign(phase_rad.view()),
+            column_sign: column_sign::column_sign(phase_rad.view()),
             phase_rad,
         })
     }

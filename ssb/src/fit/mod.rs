@@ -3,6 +3,7 @@
 /// Name of the guided search.
 const GUIDED: &str = "guided";
 
+mod amount;
 mod branch;
 mod chart;
 mod climb;
@@ -20,6 +21,7 @@ mod search;
 mod search_space;
 mod tilt;
 
+pub use amount::Amount;
 pub use branch::Branch;
 pub(crate) use guided::Clearness;
 pub(crate) use honest_limit::{half_field_a, washed_out_a};

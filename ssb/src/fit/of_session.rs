@@ -1,6 +1,7 @@
 //! The fit of a session: the search, with or without a journal, and what belongs to its best candidate alone.
 
 use ssb_core::{Control, Evaluator};
+use tracing::info_span;
 
 use super::journal::JournaledEvaluator;
 use super::{Fit, FitOptions, Journal, search};
@@ -30,6 +31,7 @@ impl Session {
         options: &FitOptions,
         control: &Control,
     ) -> Result<Fit, Error> {
+        let _span = info_span!("fit", method = %options.method).entered();
         let fit = search::search(evaluator, self.geometry(), options, control)?;
         self.completed(evaluator, fit, options, control)
     }
@@ -41,6 +43,7 @@ impl Session {
     /// # Errors
     /// As [`Session::fit`], and [`Error::Journal`] when the disk refuses a record.
     pub fn fit_recorded(&self, options: &FitOptions, journal: &mut Journal) -> Result<Fit, Error> {
+        let _span = info_span!("fit", method = %options.method).entered();
         let mut evaluator = self.evaluator()?;
         let mut recorded = JournaledEvaluator::new(&mut **evaluator, journal);
         let fit = search::search(&mut recorded, self.geometry(), options, &self.control);

@@ -178,7 +178,7 @@ impl Quantity {
             Self::Magnitude(_) | Self::DepthSpread => text.parse::<Length>().map(Length::nm),
             Self::Angle(_) => text.parse::<Angle>().map(Angle::rad),
             Self::Rotation => text.parse::<Angle>().map(Angle::deg),
-            Self::TiltRow | Self::TiltCol => text.parse::<Angle>().map(|angle| angle.rad() * 1e3),
+            Self::TiltRow | Self::TiltCol => text.parse::<Angle>().map(Angle::mrad),
         };
         value.map_err(|e| match e {
             ssb_core::Error::BadValue {
@@ -219,7 +219,7 @@ fn split<'a>(object: &str, text: &'a str, expected: &str) -> Result<(&'a str, &'
 /// A value of one quantity, in its unit.
 ///
 /// ```
-/// let s: ssb::Setting = "defocus=-12nm".parse()?;
+/// let s: ssb::fit::Setting = "defocus=-12nm".parse()?;
 /// assert_eq!((s.quantity.name(), s.value), ("C10", 12.0));
 /// # Ok::<(), ssb::Error>(())
 /// ```
@@ -254,9 +254,9 @@ impl FromStr for Setting {
 /// A range searched for one quantity, in its unit.
 ///
 /// ```
-/// let r: ssb::SearchRange = "C10=-40nm:40nm".parse()?;
+/// let r: ssb::fit::SearchRange = "C10=-40nm:40nm".parse()?;
 /// assert_eq!((r.low, r.high), (-40.0, 40.0));
-/// let r: ssb::SearchRange = "C12".parse()?; // C10, C12 and angles have default ranges
+/// let r: ssb::fit::SearchRange = "C12".parse()?; // C10, C12 and angles have default ranges
 /// assert_eq!((r.low, r.high), (0.0, 10.0));
 /// # Ok::<(), ssb::Error>(())
 /// ```
@@ -269,6 +269,8 @@ pub struct SearchRange {
     /// Upper end, in the unit of its quantity.
     pub high: f64,
 }
+
+const RANGE: &str = "a range such as C10=-40nm:40nm";
 
 impl SearchRange {
     /// The default range: C10 -40 to 40 nm, C12 0 to 10 nm, an angle over its full period, tilt -25 to 25 mrad each
@@ -292,19 +294,47 @@ impl SearchRange {
             high,
         })
     }
+
+    /// From the ends that a name with this sign was given.
+    pub(super) fn ordered(
+        quantity: Quantity,
+        sign: f64,
+        [low, high]: [f64; 2],
+        name: &str,
+    ) -> Result<Self, Error> {
+        // A NaN is in no order.
+        if !matches!(low.partial_cmp(&high), Some(std::cmp::Ordering::Less)) {
+            return Err(ssb_core::Error::BadValue {
+                object: format!("search range of {name}"),
+                expected: RANGE.into(),
+                found: format!("{low} to {high} {}", quantity.unit()),
+                action: "the lower end comes first; use --fix to hold a value".into(),
+            }
+            .into());
+        }
+        let (low, high) = if sign < 0.0 {
+            (-high, -low)
+        } else {
+            (low, high)
+        };
+        Ok(Self {
+            quantity,
+            low,
+            high,
+        })
+    }
 }
 
 impl FromStr for SearchRange {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let expected = "a range such as C10=-40nm:40nm";
         let name = text.split('=').next().unwrap_or_default().trim();
         let (quantity, sign) = Quantity::by_name(name)?;
         let bad = |found: &str, action: &str| {
             Error::from(ssb_core::Error::BadValue {
                 object: format!("search range of {name}"),
-                expected: expected.into(),
+                expected: RANGE.into(),
                 found: found.into(),
                 action: action.into(),
             })
@@ -317,24 +347,11 @@ impl FromStr for SearchRange {
             .split_once(':')
             .ok_or_else(|| bad(range, "separate both ends by a colon"))?;
         let object = format!("search range of {name}");
-        let mut ends = [
-            sign * quantity.parse(&object, low)?,
-            sign * quantity.parse(&object, high)?,
+        let ends = [
+            quantity.parse(&object, low)?,
+            quantity.parse(&object, high)?,
         ];
-        if sign < 0.0 {
-            ends.swap(0, 1);
-        }
-        if ends[0] >= ends[1] {
-            return Err(bad(
-                range,
-                "the lower end comes first; use --fix to hold a value",
-            ));
-        }
-        Ok(Self {
-            quantity,
-            low: ends[0],
-            high: ends[1],
-        })
+        Self::ordered(quantity, sign, ends, name)
     }
 }
 

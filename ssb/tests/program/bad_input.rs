@@ -182,7 +182,7 @@ fn backends_and_budgets() {
         "{message}"
     );
     // What `devices` calls not usable is refused; nothing else takes its place.
-    for backend in ssb::REGISTRY.entries {
+    for backend in ssb::backends::REGISTRY.entries {
         if (backend.devices)().iter().any(|d| d.unusable.is_none()) {
             continue;
         }
@@ -220,17 +220,8 @@ fn candidate_files() {
 }
 
 #[test]
-fn what_later_versions_do_is_said() {
+fn gradients_of_tilt_are_refused() {
     let data = Data::new();
-    let run = program().args(["report", "--json"]).output().unwrap();
-    assert_eq!(run.status.code(), Some(1), "{}", told(&run));
-    let document = crate::simulated::document(&run);
-    assert_eq!(document["error"]["kind"], "not_yet");
-    let run = program()
-        .args(["report", "r.h5", "--json"])
-        .output()
-        .unwrap();
-    assert_eq!(crate::simulated::document(&run)["error"]["kind"], "not_yet");
     let tilted = ["--refine=gradient", "--tilt"];
     let (kind, message) = refused_verb("fit", &data, &data.file, &tilted);
     assert_eq!(kind, "bad_request");

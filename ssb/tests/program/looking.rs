@@ -86,7 +86,10 @@ fn a_device_that_does_not_exist_is_refused() {
     let data = Data::new();
     let candidates = data.write("c.json", r#"[{"C10_nm": 9}]"#);
     let candidates = candidates.to_str().unwrap();
-    let built = ssb::REGISTRY.entries.iter().map(|entry| entry.name);
+    let built = ssb::backends::REGISTRY
+        .entries
+        .iter()
+        .map(|entry| entry.name);
     for backend in built.filter(|name| ["cpu", "oracle", "vulkan", "webgpu"].contains(name)) {
         let asked = ["--candidates", candidates, "--backend", backend];
         let (code, failure) = json("eval", &data.file, &[&asked[..], &["--device=77"]].concat());

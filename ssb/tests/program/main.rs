@@ -15,6 +15,7 @@ mod pains;
 mod reference;
 mod region;
 mod replay;
+mod report;
 mod results;
 mod resume;
 mod scores;

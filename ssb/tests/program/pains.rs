@@ -150,8 +150,8 @@ fn p14_cancel_stops_within_two_seconds_while_reading() {
     let control = ssb::Control::default();
     control.cancel();
     let since = std::time::Instant::now();
-    let options = ssb::AcquisitionOptions::default();
-    let error = ssb::Acquisition::gather(&source, &options, &control).unwrap_err();
+    let options = ssb::acquisition::AcquisitionOptions::default();
+    let error = ssb::acquisition::Acquisition::gather(&source, &options, &control).unwrap_err();
     assert!(error.is_cancelled(), "{error}");
     assert!(since.elapsed().as_secs() < 2);
 }

@@ -37,7 +37,7 @@ pub fn reference_file(name: &str) -> (Data, usize) {
 
 /// Whether `vulkan` can be tested here; without an adapter that must be there it is a failure.
 pub fn vulkan_is_usable() -> bool {
-    let usable = ssb::REGISTRY
+    let usable = ssb::backends::REGISTRY
         .entries
         .iter()
         .filter(|entry| entry.name == "vulkan")

@@ -22,12 +22,13 @@ fn contents(path: &Path) -> ResultFile {
 /// Trials that the search says it has settled, by the trace of a run.
 fn settled(trace: &Path) -> u64 {
     let text = std::fs::read_to_string(trace).unwrap_or_default();
+    // One event of the array a line.
     let records = text
         .lines()
-        .filter_map(|l| serde_json::from_str::<Value>(l).ok());
-    let of_search = records.filter(|r| r["task"] == "search");
+        .filter_map(|l| serde_json::from_str::<Value>(l.trim_end_matches(',')).ok());
+    let of_search = records.filter(|r| r["args"]["task"] == "search");
     of_search
-        .filter_map(|r| r["done"].as_u64())
+        .filter_map(|r| r["args"]["done"].as_str()?.parse().ok())
         .max()
         .unwrap_or(0)
 }
@@ -100,9 +101,9 @@ fn killed_at_twenty_moments_it_ends_with_the_same_trials_and_result() {
     let data = Data::of(&["--scan-shape=48x40", "--det-shape=24x24"]);
     let (whole, pieces) = (data.path("whole.h5"), data.path("pieces.h5"));
     assert!(fit(&data, &whole, &[TPE]).status().unwrap().success());
-    assert!(!ssb::Journal::beside(&whole).exists());
+    assert!(!ssb::fit::Journal::beside(&whole).exists());
 
-    let journal = ssb::Journal::beside(&pieces);
+    let journal = ssb::fit::Journal::beside(&pieces);
     let mut moments = Moments(20);
     let mut before = Vec::new();
     let trace = data.path("trace.jsonl");
@@ -187,7 +188,7 @@ fn searches_by_the_agreement_go_on_too() {
             done("fit", &data.file, &[&FIT[..], &args, more].concat())
         };
         let expected = run(&whole, &[]);
-        let journal = ssb::Journal::beside(&pieces);
+        let journal = ssb::fit::Journal::beside(&pieces);
         let mut kills = 0;
         for wanted in [2, 5, 9] {
             let mut child = fit(&data, &pieces, &[search, "--resume"]).spawn().unwrap();
@@ -213,7 +214,7 @@ fn a_cancelled_fit_goes_on_where_it_was() {
             .unwrap()
             .success()
     );
-    let journal = ssb::Journal::beside(&pieces);
+    let journal = ssb::fit::Journal::beside(&pieces);
     let mut child = fit(&data, &pieces, &["--method=random"]).spawn().unwrap();
     assert!(reaches(&mut child, &journal, 12, 0));
     let interrupted = Command::new("kill")
@@ -291,7 +292,7 @@ fn a_fit_that_cannot_be_made_leaves_no_journal() {
     assert_eq!(json("fit", &data.file, &args).0, 1);
     assert_eq!(data.listing(), before);
     // Force discards what a killed fit left.
-    let journal = ssb::Journal::beside(&out);
+    let journal = ssb::fit::Journal::beside(&out);
     let mut child = fit(&data, &out, &[TPE]).spawn().unwrap();
     assert!(reaches(&mut child, &journal, 3, 0));
     child.kill().unwrap();

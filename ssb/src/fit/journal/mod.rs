@@ -76,7 +76,7 @@ impl Journal {
     /// Where the journal of this result file is: `R.h5.journal` beside `R.h5`.
     ///
     /// ```
-    /// let path = ssb::Journal::beside("out/R.h5".as_ref());
+    /// let path = ssb::fit::Journal::beside("out/R.h5".as_ref());
     /// assert_eq!(path, std::path::Path::new("out/R.h5.journal"));
     /// ```
     #[must_use]

@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release --package ssb-examples --example choose_backend [-- BACKEND]`
 
+use ssb::units::Length;
 use ssb::{Backend, CalibrationHints, FitOptions, OpenOptions, ReconstructOptions, Session};
 use ssb_io::write::AcquisitionLayout;
 use ssb_testkit::simulate::{Counts, Simulation};
@@ -43,10 +44,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let session = Session::prepare(&source, calibration, Backend::from(name.as_str()))?;
     println!("{}\n{}", session.reason(), session.info().plan);
 
-    let fit = session.fit(&FitOptions {
-        trials: 80,
-        ..FitOptions::default()
-    })?;
+    let options = FitOptions::default()
+        .with_search("C10", Length::from_nm(-30.0)..=Length::from_nm(30.0))?
+        .with_search("C12", Length::from_nm(0.0)..=Length::from_nm(8.0))?;
+    let fit = session.fit(&options)?;
     let c10 = fit.aberrations.get(0).magnitude_a / 10.0;
     println!("C10 = {c10:.2} nm, loss {:.6} rad^2", fit.loss);
     let image = session.reconstruct(&fit.aberrations, &ReconstructOptions::default())?;

@@ -1,5 +1,7 @@
 //! One BF pixel under one candidate: its tables along both axes.
 
+use std::ops::Range;
+
 use pulp::Simd;
 use ssb_core::EvenOdd;
 
@@ -132,7 +134,27 @@ impl<'a> Pixel<'a> {
         &self.lattice.block_q_per_a[block * lanes..][..lanes]
     }
 
-    /// Fills the tables along both axes.
+    /// Indices along an axis that the sidebands reach, in transform order: those of `q >= 0` and those of `q < 0`,
+    /// both in whole vectors.
+    #[inline(always)]
+    fn reached(&self, axis: usize, lanes: usize, n: usize) -> [Range<usize>; 2] {
+        let most = self.disks.reach(axis) / self.lattice.spacing_per_a[axis];
+        // A hair more: rounding cannot leave a point out.
+        let last = (most * (1.0 + 1e-6)).floor() as usize;
+        let (rising, falling) = (
+            (last + 1).next_multiple_of(lanes),
+            last.next_multiple_of(lanes),
+        );
+        if axis == COL {
+            [0..rising.min(n), n..n]
+        } else if rising + falling >= n {
+            [0..n, n..n]
+        } else {
+            [0..rising, n - falling..n]
+        }
+    }
+
+    /// Fills the tables along both axes, where the sidebands reach; elsewhere is what was there.
     #[inline(always)]
     pub fn fill_axes<S: Simd>(&self, simd: S, scratch: &mut PixelScratch) {
         let lattice = self.lattice;
@@ -140,27 +162,45 @@ impl<'a> Pixel<'a> {
         let step2 = lattice.det_step_rad.map(|s| s * s);
         let k2_steps = self.k[ROW].powi(2) * step2[ROW] + self.k[COL].powi(2) * step2[COL];
         let q_row = &lattice.q_per_a[ROW][..];
-        for (base, q) in scratch.base.iter_mut().zip(q_row) {
-            *base = (k2 + q * q) as f32;
-        }
-        if lattice.unequal_steps {
-            for (base, q) in scratch.base_steps.iter_mut().zip(q_row) {
-                *base = (k2_steps + q * q * step2[ROW]) as f32;
+        let rows = self.reached(ROW, S::F32_LANES, q_row.len());
+        for rows in &rows {
+            let q_row = &q_row[rows.clone()];
+            for (base, q) in scratch.base[rows.clone()].iter_mut().zip(q_row) {
+                *base = (k2 + q * q) as f32;
+            }
+            if lattice.unequal_steps {
+                let base_steps = &mut scratch.base_steps[rows.clone()];
+                for (base, q) in base_steps.iter_mut().zip(q_row) {
+                    *base = (k2_steps + q * q * step2[ROW]) as f32;
+                }
             }
         }
-        self.fill_axis(simd, ROW, q_row, &mut scratch.rows);
-        self.fill_axis(simd, COL, &lattice.block_q_per_a, &mut scratch.cols);
+        for rows in rows {
+            self.fill_axis(simd, ROW, rows, &mut scratch.rows);
+        }
+        let [cols, _] = self.reached(COL, S::F32_LANES, lattice.block_q_per_a.len());
+        self.fill_axis(simd, COL, cols, &mut scratch.cols);
     }
 
     #[inline(always)]
-    fn fill_axis<S: Simd>(&self, simd: S, axis: usize, q: &[f64], tables: &mut AxisTables) {
+    fn fill_axis<S: Simd>(
+        &self,
+        simd: S,
+        axis: usize,
+        range: Range<usize>,
+        tables: &mut AxisTables,
+    ) {
+        let q = match axis {
+            ROW => &self.lattice.q_per_a[ROW][range.clone()],
+            _ => &self.lattice.block_q_per_a[range.clone()],
+        };
         let k = self.k[axis];
-        for (x, q) in tables.x.iter_mut().zip(q) {
+        for (x, q) in tables.x[range.clone()].iter_mut().zip(q) {
             *x = (2.0 * k * q) as f32;
         }
         if self.lattice.unequal_steps {
             let weight = self.lattice.det_step_rad[axis].powi(2);
-            for (x, q) in tables.x_steps.iter_mut().zip(q) {
+            for (x, q) in tables.x_steps[range.clone()].iter_mut().zip(q) {
                 *x = (2.0 * k * q * weight) as f32;
             }
         }
@@ -172,13 +212,19 @@ impl<'a> Pixel<'a> {
                 self.parts.at_row(0.0).1[1]
             };
             let [cos, sin] = &mut tables.wave;
-            fill_wave(simd, -slope, q, [cos, sin]);
+            fill_wave(
+                simd,
+                -slope,
+                q,
+                [&mut cos[range.clone()], &mut sin[range.clone()]],
+            );
         }
         if let Some(thick) = self.tables.thick {
             let curvature = 0.5 * self.lattice.wavelength_a * thick.half_depth_a;
             let shift = thick.tilt_rad[axis] * thick.half_depth_a;
             let [minus, plus] = &mut tables.depth_turns;
-            for ((m, p), q) in minus.iter_mut().zip(plus).zip(q) {
+            let shares = minus[range.clone()].iter_mut().zip(&mut plus[range]);
+            for ((m, p), q) in shares.zip(q) {
                 *m = (curvature * (2.0 * k * q - q * q) - shift * q) as f32;
                 *p = (curvature * (2.0 * k * q + q * q) - shift * q) as f32;
             }

@@ -90,10 +90,16 @@ fn held(center: [f64; 2], radius: f64, q: [f64; 2], spacing: f64) -> Rows {
 }
 
 impl Disks {
+    /// The largest `|q|` along an axis at which a sideband is wanted, in 1/Å.
+    #[inline(always)]
+    pub fn reach(&self, axis: usize) -> f64 {
+        (self.outer_per_a + self.k[axis].abs()).min(self.limit_per_a)
+    }
+
     /// Columns that the sidebands reach, in blocks.
     #[inline(always)]
     pub fn occupied_blocks(&self, layout: &Layout, spacing_col: f64) -> usize {
-        let reach = (self.outer_per_a + self.k[1].abs()).min(self.limit_per_a);
+        let reach = self.reach(1);
         let columns = ((reach / spacing_col).floor() as usize + 1).min(layout.plane_cols);
         columns.div_ceil(layout.lanes)
     }

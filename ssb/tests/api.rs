@@ -169,7 +169,7 @@ fn exports(items: &[Item], root: &Path, modules: &[String], out: &mut Vec<Export
                 let mut modules = modules.to_vec();
                 modules.push(i.ident.to_string());
                 let inner = match &i.content {
-                    Some((_, items)) => items.clone(),
+                    Some((_, items)) => items.to_vec(),
                     None => {
                         let path = root.join(modules.join("/"));
                         let file = path.with_extension("rs");

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use super::argument_groups::{AberrationArgs, BackendArgs, DataArgs, TalkArgs};
+use super::export::ExportArgs;
+use super::report::ReportArgs;
 use super::shell::{CompletionsArgs, ManArgs};
+use super::show::ShowArgs;
 use super::values;
 
 /// What a newcomer does, in order.
@@ -257,56 +260,6 @@ pub struct FitArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct ShowArgs {
-    /// Result file
-    pub result: PathBuf,
-    /// Picture to write
-    #[arg(
-        short,
-        long,
-        value_name = "fig.png",
-        required_unless_present = "trials"
-    )]
-    pub output: Option<PathBuf>,
-    /// One panel alone
-    #[arg(long, value_name = "NAME")]
-    pub panel: Option<String>,
-    /// List trials, best=5, first=5 or last=5; with -o their phase images, made again of the data
-    #[arg(long, value_name = "best=N", value_parser = values::trial_choice, conflicts_with = "panel")]
-    pub trials: Option<values::TrialChoice>,
-    /// The data of the trials, when they are no longer where the result says
-    #[arg(long, value_name = "FILE", requires = "trials")]
-    pub source: Option<PathBuf>,
-    /// Draw the mean pattern in log10
-    #[arg(long)]
-    pub log_pattern: bool,
-    #[command(flatten)]
-    pub backend: BackendArgs,
-    #[command(flatten)]
-    pub talk: TalkArgs,
-}
-
-#[derive(Debug, Args)]
-pub struct ExportArgs {
-    /// Result file
-    pub result: PathBuf,
-    /// Folder to write to [default: beside the result]
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// Write the arrays as NumPy files
-    #[arg(long)]
-    pub npy: bool,
-    /// Write the phase and amplitude as float32 TIFF
-    #[arg(long)]
-    pub tiff: bool,
-    /// Write the phase and amplitude as grey PNG
-    #[arg(long)]
-    pub png: bool,
-    #[command(flatten)]
-    pub talk: TalkArgs,
-}
-
-#[derive(Debug, Args)]
 pub struct SimulateArgs {
     /// Data file to write; the truth goes beside it
     pub output: PathBuf,
@@ -384,18 +337,6 @@ pub struct BenchArgs {
     pub runs: usize,
     #[command(flatten)]
     pub backend: BackendArgs,
-    #[command(flatten)]
-    pub talk: TalkArgs,
-}
-
-#[derive(Debug, Args)]
-pub struct ReportArgs {
-    /// A result file
-    #[arg(value_name = "R.h5")]
-    pub result: PathBuf,
-    /// Page to write
-    #[arg(short, long, value_name = "R.html")]
-    pub output: PathBuf,
     #[command(flatten)]
     pub talk: TalkArgs,
 }

@@ -2,16 +2,37 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::json;
 use ssb_core::ndarray::Array2;
 use ssb_io::npy;
 use ssb_io::result::ResultFile;
 
-use super::args::ExportArgs;
+use super::args::TalkArgs;
 use super::console::Console;
 use super::{Ending, tiff, writing};
 use crate::Error;
 use crate::figure::{GrayDepth, gray_png};
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Result file
+    pub result: PathBuf,
+    /// Folder to write to [default: beside the result]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Write the arrays as NumPy files
+    #[arg(long)]
+    pub npy: bool,
+    /// Write the phase and amplitude as float32 TIFF
+    #[arg(long)]
+    pub tiff: bool,
+    /// Write the phase and amplitude as grey PNG
+    #[arg(long)]
+    pub png: bool,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
 
 fn place(folder: &Path, stem: &str, name: &str) -> Result<PathBuf, Error> {
     let path = folder.join(format!("{stem}_{name}"));

@@ -1,12 +1,27 @@
 //! `ssb report`: everything about a result on one page.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde_json::json;
 use ssb_io::result::ResultFile;
 
-use super::args::ReportArgs;
+use super::args::TalkArgs;
 use super::console::Console;
 use super::{Ending, writing};
 use crate::Error;
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// A result file
+    #[arg(value_name = "R.h5")]
+    pub result: PathBuf,
+    /// Page to write
+    #[arg(short, long, value_name = "R.html")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
 
 pub fn run(a: &ReportArgs, console: &Console) -> Result<Ending, Error> {
     writing::check_kind(&a.output, writing::HTML)?;

@@ -1,15 +1,16 @@
 //! `ssb show`: the figure of a result, one panel of it, or its trials: a list, and their phase images side by
 //! side.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::{Value, json};
 use ssb_io::LoadPlan;
 use ssb_io::result::{ResultFile, Trial};
 
-use super::args::ShowArgs;
+use super::args::{BackendArgs, TalkArgs};
 use super::console::Console;
-use super::values::TrialChoice;
+use super::values::{self, TrialChoice};
 use super::{Ending, opening, writing};
 use crate::figure::{
     Display, Panel, RgbImage, TrialPicture, render_figure, render_panel, render_trials,
@@ -17,6 +18,36 @@ use crate::figure::{
 use crate::record::trial;
 use crate::result_figure::figure_data;
 use crate::{Acquisition, Error, ReplayOptions};
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Result file
+    pub result: PathBuf,
+    /// Picture to write
+    #[arg(
+        short,
+        long,
+        value_name = "fig.png",
+        required_unless_present = "trials"
+    )]
+    pub output: Option<PathBuf>,
+    /// One panel alone
+    #[arg(long, value_name = "NAME")]
+    pub panel: Option<String>,
+    /// List trials, best=5, first=5 or last=5; with -o their phase images, made again of the data
+    #[arg(long, value_name = "best=N", value_parser = values::trial_choice, conflicts_with = "panel")]
+    pub trials: Option<TrialChoice>,
+    /// The data of the trials, when they are no longer where the result says
+    #[arg(long, value_name = "FILE", requires = "trials")]
+    pub source: Option<PathBuf>,
+    /// Draw the mean pattern in log10
+    #[arg(long)]
+    pub log_pattern: bool,
+    #[command(flatten)]
+    pub backend: BackendArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
 
 fn chosen(trials: &[Trial], choice: TrialChoice) -> Vec<&Trial> {
     let mut list: Vec<&Trial> = trials.iter().collect();

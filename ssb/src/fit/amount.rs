@@ -30,7 +30,7 @@ impl From<Angle> for Amount {
 
 impl Quantity {
     /// A value of this quantity, in [`Self::unit`].
-    fn of(self, object: &str, amount: Amount) -> Result<f64, Error> {
+    pub(super) fn of(self, object: &str, amount: Amount) -> Result<f64, Error> {
         let (expected, found) = match (self, amount) {
             (Self::Magnitude(_) | Self::DepthSpread, Amount::Length(length)) => {
                 return Ok(length.nm());
@@ -48,34 +48,6 @@ impl Quantity {
             action: "give a value of that kind".into(),
         }
         .into())
-    }
-}
-
-impl Setting {
-    /// A value of the quantity with this name (`C10`, `phi12`, `defocus`, `rotation`, `tilt_row`, …).
-    ///
-    /// # Errors
-    /// An unknown name, or a length where an angle belongs.
-    pub fn new(name: &str, amount: impl Into<Amount>) -> Result<Self, Error> {
-        let (quantity, sign) = Quantity::by_name(name)?;
-        let value = sign * quantity.of(&format!("aberration {name}"), amount.into())?;
-        Ok(Self { quantity, value })
-    }
-}
-
-impl SearchRange {
-    /// A range of the quantity with this name.
-    ///
-    /// # Errors
-    /// An unknown name, a length where an angle belongs, or ends in the wrong order.
-    pub fn new<A: Into<Amount> + Copy>(
-        name: &str,
-        range: RangeInclusive<A>,
-    ) -> Result<Self, Error> {
-        let (quantity, sign) = Quantity::by_name(name)?;
-        let object = format!("search range of {name}");
-        let [low, high] = [*range.start(), *range.end()].map(|a| quantity.of(&object, a.into()));
-        Self::ordered(quantity, sign, [low?, high?], name)
     }
 }
 

@@ -19,6 +19,7 @@ mod outcome;
 mod quantity;
 mod search;
 mod search_space;
+mod setting;
 mod tilt;
 
 pub use amount::Amount;
@@ -28,5 +29,6 @@ pub(crate) use honest_limit::{half_field_a, washed_out_a};
 pub use journal::Journal;
 pub use options::{FitOptions, Refine};
 pub use outcome::{AgreementBest, Deviation, Fit, FitTrial};
-pub use quantity::{Quantity, SearchRange, Setting};
+pub use quantity::Quantity;
 pub use search::DEGENERATE_LIMIT;
+pub use setting::{SearchRange, Setting};

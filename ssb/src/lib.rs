@@ -17,6 +17,7 @@ pub mod cli;
 mod column_sign;
 mod counts;
 mod curl;
+mod digits;
 mod doubts;
 mod error;
 pub mod figure;

@@ -3,15 +3,16 @@
 use serde_json::{Map, Value, json};
 use ssb_core::ndarray::Array2;
 use ssb_core::num_complex::{Complex32, Complex64};
-use ssb_core::{Candidate, NUMERICS_VERSION, Provenance};
+use ssb_core::{NUMERICS_VERSION, Provenance};
 use ssb_io::result::{Outcome, ResultFile, Trial};
 
 pub use crate::column_sign::{ColumnSign, ColumnState, column_sign};
+use crate::digits::significant;
 pub use crate::replay::ReplayOptions;
 pub use crate::report::report;
 pub use crate::result_figure::figure_data;
 use crate::source::{region_in_words, region_of};
-use crate::{Acquisition, Deviation, Fit, Image, SearchRange, Session};
+use crate::{Acquisition, DEGENERATE_LIMIT, Deviation, Fit, Image, Quantity, SearchRange, Session};
 
 /// Which picture `/phase` holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -156,7 +157,9 @@ impl Session {
             upsample,
             details,
         };
-        let provenance = self.provenance(request, seconds, self.warnings().to_vec());
+        let mut warnings = self.warnings().to_vec();
+        warnings.extend(degenerate_warning(&outcome));
+        let provenance = self.provenance(request, seconds, warnings);
         self.file(image, estimator, outcome, Vec::new(), provenance)
     }
 
@@ -275,9 +278,21 @@ pub fn region(result: &ResultFile) -> Option<String> {
     region_in_words(region_of(&result.provenance.source.options)?)
 }
 
-/// The aberrations of a candidate in words: value and angle in both units that people use.
+/// The candidate of an outcome in words: every value in both units that people use, with its uncertainty where a fit
+/// states one (one standard deviation).
 #[must_use]
-pub fn in_words(candidate: &Candidate) -> Vec<String> {
+pub fn in_words(outcome: &Outcome) -> Vec<String> {
+    let candidate = &outcome.best;
+    let sigma = |key: &str| outcome.details["uncertainty"][key].as_f64();
+    let plus_minus =
+        |sigma: Option<f64>, unit: &str| sigma.map(|s| format!("± {} {unit}", significant(s, 2)));
+    let with = |mut line: String, sigmas: &[Option<String>]| {
+        let told: Vec<&str> = sigmas.iter().flatten().map(String::as_str).collect();
+        if !told.is_empty() {
+            line.push_str(&format!("   ({})", told.join(", ")));
+        }
+        line
+    };
     let mut lines = Vec::new();
     for (index, term) in ssb_core::TERMS.iter().enumerate() {
         let value = candidate.aberrations.get(index);
@@ -290,6 +305,7 @@ pub fn in_words(candidate: &Candidate) -> Vec<String> {
             value.magnitude_a / 10.0,
             value.magnitude_a
         );
+        let mut sigmas = vec![plus_minus(sigma(&Quantity::Magnitude(index).key()), "nm")];
         if term.m > 0 {
             line.push_str(&format!(
                 "   {:<6} {:>8.4} rad = {:>8.2} deg",
@@ -297,17 +313,39 @@ pub fn in_words(candidate: &Candidate) -> Vec<String> {
                 value.angle_rad,
                 value.angle_rad.to_degrees()
             ));
+            let angle = sigma(&Quantity::Angle(index).key()).map(f64::to_degrees);
+            sigmas.push(plus_minus(angle, "deg"));
         }
-        lines.push(line);
+        lines.push(with(line, &sigmas));
     }
     if let Some(rotation_deg) = candidate.rotation_deg {
-        lines.push(format!("rotation {rotation_deg} deg"));
+        let told = plus_minus(sigma(&Quantity::Rotation.key()), "deg");
+        lines.push(with(format!("rotation {rotation_deg:.3} deg"), &[told]));
     }
-    if candidate.tilt_mrad != [0.0; 2] || candidate.depth_spread_nm != 0.0 {
-        lines.push(format!(
-            "tilt {:?} mrad, depth spread {} nm",
-            candidate.tilt_mrad, candidate.depth_spread_nm
-        ));
+    let [row, col] = candidate.tilt_mrad;
+    if [row, col] != [0.0; 2] || candidate.depth_spread_nm != 0.0 {
+        let told = [
+            (Quantity::TiltRow, "mrad"),
+            (Quantity::TiltCol, "mrad"),
+            (Quantity::DepthSpread, "nm"),
+        ]
+        .map(|(quantity, unit)| plus_minus(sigma(&quantity.key()), unit));
+        let line = format!(
+            "tilt {row:.3} mrad along rows, {col:.3} mrad along columns, depth spread {:.2} nm",
+            candidate.depth_spread_nm
+        );
+        lines.push(with(line, &told));
     }
     lines
+}
+
+/// What to know of a candidate at which a share of the frequencies carries no information.
+pub(crate) fn degenerate_warning(outcome: &Outcome) -> Option<String> {
+    (outcome.degenerate_fraction > DEGENERATE_LIMIT).then(|| {
+        format!(
+            "degenerate: at these aberrations {:.1} % of the points carry no information (Gamma is 0 there): they are missing in the \
+             image, and the loss must not be compared; at all aberrations zero this is the whole double overlap",
+            100.0 * outcome.degenerate_fraction
+        )
+    })
 }

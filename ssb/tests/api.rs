@@ -168,16 +168,18 @@ fn exports(items: &[Item], root: &Path, modules: &[String], out: &mut Vec<Export
             Item::Mod(i) if shown(&i.vis) && !hidden(&i.attrs) => {
                 let mut modules = modules.to_vec();
                 modules.push(i.ident.to_string());
+                let read;
                 let inner = match &i.content {
-                    Some((_, items)) => items.to_vec(),
+                    Some((_, items)) => items,
                     None => {
                         let path = root.join(modules.join("/"));
                         let file = path.with_extension("rs");
-                        parse(&if file.is_file() {
+                        read = parse(&if file.is_file() {
                             file
                         } else {
                             path.join("mod.rs")
-                        })
+                        });
+                        &read
                     }
                 };
                 out.push(Export {
@@ -186,7 +188,7 @@ fn exports(items: &[Item], root: &Path, modules: &[String], out: &mut Vec<Export
                     krate: String::new(),
                     way: Vec::new(),
                 });
-                exports(&inner, root, &modules, out);
+                exports(inner, root, &modules, out);
             }
             other => {
                 if let Some((name, visibility)) = named(other)

@@ -7,6 +7,7 @@ use ssb_io::result::ResultFile;
 use super::args::FitArgs;
 use super::console::{Console, peak_rss_bytes};
 use super::{Ending, journaling, opening, reusing};
+use crate::digits::significant;
 use crate::record::{document, expected_provenance, in_words, region};
 use crate::{Error, FitOptions, Quantity, REGISTRY, Refine, SearchRange, Setting};
 
@@ -79,7 +80,8 @@ fn text(document: &Value, words: &[String], output: &std::path::Path) -> String 
     let mut lines = words.to_vec();
     lines.push(format!(
         "loss {} rad² (variance of the phase over the bright-field pixels), {} exact evaluations",
-        document["loss"], document["evaluations"]
+        significant(document["loss"].as_f64().unwrap_or(f64::NAN), 6),
+        document["evaluations"]
     ));
     if let Some(sign) = document["column_sign"].as_object() {
         lines.push(format!(
@@ -217,8 +219,7 @@ pub fn run(a: &FitArgs, console: &Console) -> Result<Ending, Error> {
     document["reused"] = made.reused.into();
     document["resumed_evaluations"] = made.resumed.into();
     document["peak_rss_bytes"] = json!(peak_rss_bytes());
-    let best = &made.result.outcome.best;
-    let mut words = in_words(best);
+    let mut words = in_words(&made.result.outcome);
     words.extend(region(&made.result));
     let words = text(&document, &words, &a.result.output);
     console.finish(&document, &words);

@@ -9,6 +9,7 @@ use super::args::InspectArgs;
 use super::console::Console;
 use super::{Ending, opening};
 use crate::counts::hot_warning;
+use crate::digits::significant;
 use crate::{Error, HotPixels, Source};
 
 fn entry<T: Serialize + Clone>(given: Option<&Sourced<T>>, found: Option<&Sourced<T>>) -> Value {
@@ -160,10 +161,14 @@ fn text(document: &Value) -> String {
             lines.push(format!("{key:<12} {}", plain(v)));
         }
     }
+    let px = |v: &Value| significant(v.as_f64().unwrap_or(f64::NAN), 5);
+    let pair = |v: &Value| format!("{}, {}", px(&v[0]), px(&v[1]));
     if let Some(bf) = document.get("bf").filter(|b| !b.is_null()) {
         lines.push(format!(
-            "bright field centre {} px, radius {} px, {} pixels",
-            bf["center_px"], bf["radius_px"], bf["pixels"]
+            "bright field centre ({}) px, radius {} px, {} pixels",
+            pair(&bf["center_px"]),
+            px(&bf["radius_px"]),
+            bf["pixels"]
         ));
     }
     lines.join("\n")

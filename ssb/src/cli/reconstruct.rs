@@ -7,7 +7,10 @@ use ssb_io::result::ResultFile;
 use super::args::{BackendArgs, DataArgs, ReconstructArgs, ResultArgs};
 use super::console::{Console, peak_rss_bytes};
 use super::{Ending, opening, reusing, writing};
-use crate::record::{Estimator, document, expected_provenance, in_words, region};
+use crate::digits::significant;
+use crate::record::{
+    Estimator, degenerate_warning, document, expected_provenance, in_words, region,
+};
 use crate::{Error, REGISTRY};
 
 /// The trial of that number.
@@ -192,15 +195,18 @@ pub fn run(a: &ReconstructArgs, console: &Console) -> Result<Ending, Error> {
         upsample: a.upsample,
     };
     let Made { result, reused } = make((&a.data, &a.backend, &a.result), &wanted, console)?;
+    if let Some(word) = degenerate_warning(&result.outcome) {
+        console.warn(&word);
+    }
     let mut document = document(&result);
     document["output"] = a.result.output.display().to_string().into();
     document["reused"] = reused.into();
     document["peak_rss_bytes"] = json!(peak_rss_bytes());
-    let mut lines = in_words(&result.outcome.best);
+    let mut lines = in_words(&result.outcome);
     lines.extend(region(&result));
     lines.push("aberrations taken as given, not fitted".into());
     if a.loss {
-        lines.push(format!("loss {} rad²", result.outcome.loss));
+        lines.push(format!("loss {} rad²", significant(result.outcome.loss, 6)));
     }
     lines.push(format!("result: {}", a.result.output.display()));
     console.finish(&document, &lines.join("\n"));

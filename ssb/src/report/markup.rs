@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::digits::significant;
+
 /// Text that cannot become markup.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -23,20 +25,6 @@ pub(super) fn number(value: f64, digits: usize) -> String {
         "<data value=\"{value:?}\">{}</data>",
         significant(value, digits)
     )
-}
-
-/// A number to so many significant digits; in powers of ten where it is very large or small.
-fn significant(value: f64, digits: usize) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    let power = value.abs().log10().floor() as i32;
-    if (-4..7).contains(&power) {
-        let decimals = (digits as i32 - 1 - power).max(0) as usize;
-        format!("{value:.decimals$}")
-    } else {
-        format!("{value:.*e}", digits.saturating_sub(1))
-    }
 }
 
 /// A page that grows.
@@ -127,9 +115,6 @@ mod tests {
             number(12.053420763163983, 5),
             "<data value=\"12.053420763163983\">12.053</data>"
         );
-        assert_eq!(significant(-0.000_012_345, 3), "-1.23e-5");
-        assert_eq!(significant(1_234_567.8, 4), "1234568");
-        assert_eq!(significant(0.0, 4), "0");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! `cargo xtask one-place`: a term, a backend and a topology are added to a copy of the workspace, each as one file of
-//! `docs/adding` and one changed line of a registry; the copy must build, list them, fit the term and pass parity with all
-//! three.
+//! `cargo xtask one-place`: a term, a backend, a topology and a file format are added to a copy of the workspace, each as
+//! one file of `docs/adding` and one changed line of a registry (a format: two); the copy must build, list them, fit the term,
+//! open the format and pass parity with the first three.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,36 +10,44 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 
-/// One addition: a file, where it goes, and its line in the registry.
+/// One addition: a file, where it goes, and its lines in the registry, as they are and as they become.
 struct Addition {
     file: &'static str,
     folder: &'static str,
     registry: &'static str,
-    line: &'static str,
-    changed: &'static str,
+    lines: &'static [[&'static str; 2]],
 }
 
-const ADDITIONS: [Addition; 3] = [
+const ADDITIONS: [Addition; 4] = [
     Addition {
         file: "phase_plate.rs",
         folder: "ssb-core/src/own_terms",
         registry: "ssb-core/src/own_terms/mod.rs",
-        line: "own_terms!();",
-        changed: "own_terms!(phase_plate);",
+        lines: &[["own_terms!();", "own_terms!(phase_plate);"]],
     },
     Addition {
         file: "vulkan_small.rs",
         folder: "ssb-kernels/src/backend",
         registry: "ssb-kernels/src/backend/mod.rs",
-        line: "    webgpu,",
-        changed: "    webgpu, vulkan_small,",
+        lines: &[["    webgpu,", "    webgpu, vulkan_small,"]],
     },
     Addition {
         file: "one_pixel.rs",
         folder: "ssb-kernels/src/plan",
         registry: "ssb-kernels/src/plan/mod.rs",
-        line: "topologies!(on_chip, two_pass, stepwise);",
-        changed: "topologies!(on_chip, two_pass, stepwise, one_pixel);",
+        lines: &[[
+            "topologies!(on_chip, two_pass, stepwise);",
+            "topologies!(on_chip, two_pass, stepwise, one_pixel);",
+        ]],
+    },
+    Addition {
+        file: "counted.rs",
+        folder: "ssb-io/src/format",
+        registry: "ssb-io/src/format/mod.rs",
+        lines: &[
+            ["mod companion;", "mod companion; mod counted;"],
+            ["    npy::FORMAT,", "    npy::FORMAT, counted::FORMAT,"],
+        ],
     },
 ];
 
@@ -150,6 +158,8 @@ fn tried(root: &Path) -> io::Result<bool> {
         (found - TRUTH_NM).abs() < WITHIN_NM,
     )?;
 
+    opened(&data, &ssb)?;
+
     for backend in ["cpu", "oracle"] {
         let args = ["parity", "--backend", backend, "--problems=13x17", "--json"];
         done(&format!("parity of {backend} with the term"), ssb(&args)?.0)?;
@@ -174,6 +184,34 @@ fn tried(root: &Path) -> io::Result<bool> {
     done(&format!("parity of all three: {document}"), passed)?;
     println!("parity with the term, on the backend, by the topology: passes");
     Ok(true)
+}
+
+/// A file of the added format, whole and cut short.
+fn opened(data: &Path, ssb: &impl Fn(&[&str]) -> io::Result<(bool, Value)>) -> io::Result<()> {
+    let mut bytes = b"CNT1".to_vec();
+    for n in [3_u32, 4, 5, 6] {
+        bytes.extend(n.to_le_bytes());
+    }
+    bytes.extend(0.25_f64.to_le_bytes());
+    let counts = (0..3 * 4 * 5 * 6).map(|i| i as u16);
+    let sum: u32 = counts.clone().map(u32::from).sum();
+    bytes.extend(counts.flat_map(u16::to_le_bytes));
+    let path = data.join("scan.cnt");
+    fs::write(&path, &bytes)?;
+    let inspect = ["inspect", &path.to_string_lossy(), "--counts", "--json"];
+    let (read, document) = ssb(&inspect)?;
+    done(&format!("the added format: {document}"), read)?;
+    let right = document["layout"] == "cnt1"
+        && document["shape"] == serde_json::json!([3, 4, 5, 6])
+        && document["counts_sum"] == sum
+        && document["calibration"]["scan_step_a"]["value"] == serde_json::json!([0.25, 0.25]);
+    done(&format!("the added format is misread: {document}"), right)?;
+    fs::write(&path, &bytes[..bytes.len() - 1])?;
+    let (read, document) = ssb(&inspect)?;
+    let refused = !read && document["error"]["kind"] == "truncated";
+    done(&format!("a file cut short is read: {document}"), refused)?;
+    println!("format opened, and refused when cut short");
+    Ok(())
 }
 
 fn answer(program: &Path, args: &[&str]) -> io::Result<(bool, Value)> {
@@ -205,20 +243,16 @@ fn added(
     let place = Path::new(addition.folder).join(addition.file);
     written(&copy.join(&place), text.as_bytes())?;
     kept.insert(place);
-    let registry = fs::read_to_string(root.join(addition.registry))?;
-    let lines = registry.lines().filter(|l| *l == addition.line).count();
-    done(
-        &format!(
-            "{}: {lines} lines are `{}`",
-            addition.registry, addition.line
-        ),
-        lines == 1,
-    )?;
-    let changed = registry.replace(
-        &format!("\n{}\n", addition.line),
-        &format!("\n{}\n", addition.changed),
-    );
-    written(&copy.join(addition.registry), changed.as_bytes())
+    let mut registry = fs::read_to_string(root.join(addition.registry))?;
+    for [line, changed] in addition.lines {
+        let found = registry.lines().filter(|l| l == line).count();
+        done(
+            &format!("{}: {found} lines are `{line}`", addition.registry),
+            found == 1,
+        )?;
+        registry = registry.replace(&format!("\n{line}\n"), &format!("\n{changed}\n"));
+    }
+    written(&copy.join(addition.registry), registry.as_bytes())
 }
 
 /// Copies the workspace's files, without what is built, for what differs; notes their paths.

@@ -40,7 +40,9 @@ fn caption(data: &FigureData, panel: Panel) -> String {
         }
         Panel::Amplitude => "Amplitude of the mean object, in counts.".into(),
         Panel::Spectrum => format!(
-            "Power spectrum of the phase; the circle is twice the semi-angle, {:.4} 1/Å.",
+            "Power spectrum of the phase; the dashed circle is the semi-angle, {:.4} 1/Å, the whole one twice that, \
+             {:.4} 1/Å, where the sampling reaches it.",
+            data.semiangle_per_a,
             2.0 * data.semiangle_per_a
         ),
         Panel::Pattern => format!(

@@ -56,3 +56,12 @@ pub(crate) use fit::{
     DEGENERATE_LIMIT, Deviation, Journal, Quantity, Refine, SearchRange, Setting,
 };
 pub(crate) use replay::ReplayOptions;
+
+/// The programs in the documentation compile, and those that can run do.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/backends.md")]
+    struct Backends;
+}

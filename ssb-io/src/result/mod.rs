@@ -29,12 +29,12 @@ const ROTATION_GIVEN: &str = "rotation_given";
 /// A reconstruction or a fit with all that is needed to look at it and to repeat it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultFile {
-    /// The complex object, `upsample` times the scan shape.
+    /// The complex object, in counts of one BF pixel at one scan position, `upsample` times the scan shape.
     pub object: Array2<Complex32>,
     /// The phase that is shown, in radians; the shape of the object, or of the scan for the
     /// mean-phase estimator.
     pub phase_rad: Array2<f32>,
-    /// Modulus of the object.
+    /// Modulus of the object, in counts.
     pub amplitude: Array2<f32>,
     /// Mean over the bright-field pixels of each pixel's phase, in radians, scan shape.
     pub mean_phase_rad: Option<Array2<f32>>,

@@ -128,6 +128,25 @@ fn everything_comes_back_to_the_bit() {
 }
 
 #[test]
+fn every_image_says_its_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.h5");
+    result(12).write(&path).unwrap();
+    let file = hdf5_reader::Hdf5File::open(&path).unwrap();
+    for (name, unit) in [
+        ("object", "counts"),
+        ("amplitude", "counts"),
+        ("mean_pattern", "counts"),
+        ("phase", "rad"),
+        ("mean_phase", "rad"),
+        ("other_branch_phase", "rad"),
+    ] {
+        let units = file.dataset(name).unwrap().attribute("units").unwrap();
+        assert_eq!(units.read_string().unwrap(), unit, "{name}");
+    }
+}
+
+#[test]
 fn nothing_is_left_where_nothing_can_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let error = result(3)

@@ -135,12 +135,12 @@ fn build(result: &ResultFile) -> Result<FileBuilder, String> {
         .create_dataset("object")
         .with_compound_data(complex64().map_err(|e| e.to_string())?, bytes, pixels)
         .with_shape(&shape(&result.object))
-        .set_attr("units", text("1"))
+        .set_attr("units", text("counts"))
         .set_attr("axes", text("scan_row,scan_col"))
         .set_attr("step_a", step_a(result, &result.object));
     let shown = [
         ("phase", Some(&result.phase_rad), "rad"),
-        ("amplitude", Some(&result.amplitude), "1"),
+        ("amplitude", Some(&result.amplitude), "counts"),
         ("mean_phase", result.mean_phase_rad.as_ref(), "rad"),
         (
             "other_branch_phase",

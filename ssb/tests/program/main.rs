@@ -21,3 +21,4 @@ mod resume;
 mod scores;
 mod series;
 mod simulated;
+mod tutorial;

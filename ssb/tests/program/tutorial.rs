@@ -35,7 +35,10 @@ fn parts(text: &str) -> Vec<Part> {
             let block = lines.by_ref().take_while(|l| *l != "```");
             let block: Vec<String> = block.map(str::to_owned).collect();
             parts.push(match language {
-                "sh" => Part::Commands(block),
+                "sh" => {
+                    let whole = block.join("\n").replace("\\\n", " ");
+                    Part::Commands(whole.lines().map(str::to_owned).collect())
+                }
                 "text" => Part::Quoted(block),
                 other => panic!("a block of `{other}`: write sh or text"),
             });
@@ -185,9 +188,9 @@ fn quotes_are_compared_by_their_numbers() {
     assert!(!alike("C10 15.126 nm", "C10 15.3 nm"));
     assert!(!alike("C10 15.126 nm", "C12 15.126 nm"));
     assert!(!alike("C10 15.126 nm", "C10 15.126 nm more"));
-    let text = "a\n```sh\nssb x\n```\n    ssb view r.h5\n![b](tutorial/p.png)\n";
+    let text = "a\n```sh\nssb \\\nx\n```\n    ssb view r.h5\n![b](tutorial/p.png)\n";
     let expected = [
-        Part::Commands(vec!["ssb x".into()]),
+        Part::Commands(vec!["ssb  x".into()]),
         Part::Viewer("view r.h5".into()),
         Part::Picture("p.png".into()),
     ];

@@ -20,7 +20,13 @@ impl Session {
         if let Some(agreement) = fit.agreement {
             let clearness =
                 fit::Clearness::of(evaluator, self.geometry(), &fit.best, agreement, control)?;
-            fit.warnings.extend(clearness.doubt());
+            if let Some(doubt) = clearness.doubt() {
+                // The curvature of noise says nothing of the aberrations.
+                fit.deviations.clear();
+                fit.warnings.insert(0, doubt);
+            } else if let Some(word) = clearness.unexplained() {
+                fit.warnings.insert(0, word);
+            }
         }
         let mut losses: Vec<f64> = (fit.trials.iter())
             .filter(|t| t.eligible && ssb_optim::sampler(&t.method).is_ok() && t.loss.is_finite())

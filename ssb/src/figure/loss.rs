@@ -101,22 +101,24 @@ fn draw_axes(canvas: &mut Canvas, rest: Rect, plot: Rect, axis: &LossAxis, count
         );
     }
     canvas.outline(plot, 1.0, ink::QUIET);
-    let ticks = linear_ticks(1.0, count.max(2) as f64, 6);
+    // Trials are numbered from 0, as everywhere.
+    let ticks = linear_ticks(0.0, count.max(2) as f64 - 1.0, 6);
     for value in ticks
         .values
         .iter()
         .filter(|v| (*v - v.round()).abs() < 1e-6)
     {
-        if *value as usize > count {
+        let trial = value.round() as usize;
+        if trial >= count {
             continue;
         }
-        let x = x_of(plot, value.round() as usize - 1, count);
+        let x = x_of(plot, trial, count);
         canvas.fill(
             Rect::new(x - 0.5, plot.bottom() + 1.0, 1.0, 5.0),
             ink::TEXT,
             1.0,
         );
-        let label = grouped(value.round() as usize);
+        let label = grouped(trial);
         canvas.text(&label, x, plot.bottom() + 22.0, Anchor::Middle, LABEL);
     }
     let middle = plot.x + plot.w / 2.0;
@@ -250,7 +252,7 @@ fn summary(search: &Search) -> Vec<String> {
         lines.push(format!(
             "best {}\u{a0}rad², trial {} ({}){}",
             significant(best.loss, 4),
-            grouped(search.best + 1),
+            grouped(search.best),
             best.method,
             first.map_or(String::new(), |first| format!(
                 "; first {}",
@@ -291,7 +293,7 @@ mod tests {
             [("start", 1), ("tpe", 1), ("nelder-mead", 1)]
         );
         assert!(
-            summary(&search)[0].starts_with("best 0.05000\u{a0}rad², trial 5 (nelder-mead); first")
+            summary(&search)[0].starts_with("best 0.05000\u{a0}rad², trial 4 (nelder-mead); first")
         );
     }
 }

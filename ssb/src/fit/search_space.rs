@@ -12,6 +12,7 @@ use ssb_optim::{Dim, Space};
 
 use super::{FitOptions, Quantity, SearchRange, Setting};
 use crate::Error;
+use crate::digits::significant;
 
 const STEP_NM: f64 = 0.2;
 const STEP_RAD: f64 = 0.04;
@@ -334,8 +335,11 @@ impl SearchSpace {
                 let end = if low { r.low } else { r.high };
                 (low || high).then(|| {
                     format!(
-                        "{}: {x} {unit} lies on the bound {end} {unit} of its search range; widen --search",
+                        "{}: {} {unit} lies on the bound {} {unit} of its search range; widen --search, or check rotation, detector axes \
+                         and calibration: a wrong one drives a fit there",
                         r.quantity.name(),
+                        significant(*x, 5),
+                        significant(end, 5),
                         unit = r.quantity.unit()
                     )
                 })

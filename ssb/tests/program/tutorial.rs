@@ -11,6 +11,8 @@ use crate::simulated::{Data, program};
 /// Share of a number, and units of its last digit, by which another processor may differ.
 const SHARE: f64 = 0.005;
 const LAST_DIGITS: f64 = 1.5;
+/// The same of an uncertainty, which holds the distance of two estimates.
+const SHARE_OF_SIGMA: f64 = 0.3;
 /// Mean distance of two pictures' samples, of 255: the device's name is written in them.
 const SAME_PICTURE: f64 = 2.0;
 
@@ -61,12 +63,14 @@ fn words(text: &str) -> Vec<String> {
 fn alike(quoted: &str, told: &str) -> bool {
     let (quoted, told) = (words(quoted), words(told));
     quoted.len() == told.len()
-        && quoted.iter().zip(&told).all(|(q, t)| {
+        && quoted.iter().zip(&told).enumerate().all(|(i, (q, t))| {
             let (Ok(a), Ok(b)) = (q.parse::<f64>(), t.parse::<f64>()) else {
                 return q == t;
             };
             let decimals = q.split_once('.').map_or(0, |(_, d)| d.len() as i32);
-            (a - b).abs() <= SHARE * a.abs() + LAST_DIGITS * 10f64.powi(-decimals)
+            let sigma = i > 0 && quoted[i - 1] == "±";
+            let share = if sigma { SHARE_OF_SIGMA } else { SHARE };
+            (a - b).abs() <= share * a.abs() + LAST_DIGITS * 10f64.powi(-decimals)
         })
 }
 

@@ -181,6 +181,19 @@ impl BandModel {
         }
         left / free.max(1.0)
     }
+
+    /// The share of the signal that `M` explains, and the signal in standard deviations of its noise: what `|G|^2` and S have
+    /// above counting noise of this variance, in units of the squared DC value.
+    pub fn explained(&self, m: &Quadratic, noise: f64) -> (f64, f64) {
+        let mut scratch = Scratch::new(self.shape);
+        let (mut fitted, mut signal) = (0.0, 0.0);
+        for f in &self.frequencies {
+            fitted += self.fitted(f, m, &mut scratch) - noise;
+            signal += f.energy - self.open as f64 * noise;
+        }
+        let deviation = noise * (self.open as f64 * self.frequencies.len() as f64).sqrt();
+        (fitted / signal, signal / deviation)
+    }
 }
 
 /// Work space of one worker.

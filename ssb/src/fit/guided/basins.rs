@@ -24,6 +24,18 @@ const GRID_CHUNK: usize = 1024;
 /// Most grid points at one rotation; a larger grid is made coarser by a narrower band.
 const MOST_GRID: usize = 40_000;
 
+/// The same where the first clear frequencies lie beyond [`FIRST_BAND_PER_A`].
+const MOST_FINE_GRID: usize = 250_000;
+
+/// Upper end in 1/Å of the first band, unless the specimen shows nothing below it.
+const FIRST_BAND_PER_A: f64 = 0.3;
+
+/// Share of the strongest frequency's signal that makes another one worth looking at.
+const WORTH: f64 = 0.1;
+
+/// Standard deviations of noise above which one frequency is a signal.
+const SEEN: f64 = 8.0;
+
 /// Peaks of the grid that are refined.
 const PEAKS: usize = 12;
 
@@ -168,12 +180,56 @@ pub(super) struct Peak {
     pub rotation_deg: Option<f64>,
 }
 
-/// The upper end of the first band, in 1/Å, and the spacing of its grid, in Å.
-pub(super) fn first_band(geometry: &Geometry, searched: &Searched) -> (f64, f64) {
-    let mut hi = geometry.agreement_band().hi_per_a.min(0.3);
+/// The lowest `|q|` in 1/Å that has a signal, of those that are not weak beside the strongest; `None` where nothing
+/// stands out. A crystal of short spacings shows nothing at lower ones but noise, which has peaks of its own.
+pub(super) fn first_signal(
+    evaluator: &mut dyn Evaluator,
+    geometry: &Geometry,
+    control: &Control,
+) -> Result<Option<f64>, Error> {
+    let whole = geometry.agreement_band();
+    let band = AgreementBand {
+        lo_per_a: whole.lo_per_a.min(0.25 * FIRST_BAND_PER_A),
+        ..whole
+    };
+    let points = band_points(geometry, band);
+    let (pixels, info) = (geometry.bf_pixels(), evaluator.info());
+    let active = info.bf_active.max(1) as f64;
+    // Counting alone adds the counts of all pixels to the power of any frequency.
+    let noise = active * info.dc;
+    let (q_row, q_col) = (geometry.q_row_per_a(), geometry.q_col_per_a());
+    let mut signals = Vec::with_capacity(points.len());
+    for points in points.chunks((MOST_VALUES / pixels).max(1)) {
+        let spectra = evaluator.spectra(points, control)?;
+        for (point, column) in points.iter().zip(spectra.columns()) {
+            let power: f64 = column.iter().map(|z| f64::from(z.norm_sqr())).sum();
+            let q = q_row[point.row].hypot(q_col[point.col]);
+            signals.push((q, (power / noise - 1.0) * active.sqrt()));
+        }
+    }
+    let strongest = signals.iter().map(|(_, s)| *s).fold(0.0, f64::max);
+    let least = SEEN.max(WORTH * strongest);
+    let seen = signals.iter().filter(|(_, s)| *s >= least);
+    Ok(seen.map(|(q, _)| *q).min_by(f64::total_cmp))
+}
+
+/// The upper end of the first band, in 1/Å, and the spacing of its grid, in Å, for a specimen whose lowest clear
+/// frequency is `signal_per_a`.
+pub(super) fn first_band(
+    geometry: &Geometry,
+    searched: &Searched,
+    signal_per_a: Option<f64>,
+) -> (f64, f64) {
+    let whole = geometry.agreement_band().hi_per_a;
+    let needed = signal_per_a.map_or(0.0, |q| 1.05 * q);
+    let (mut hi, most) = if needed > FIRST_BAND_PER_A {
+        (needed.min(whole), MOST_FINE_GRID)
+    } else {
+        (FIRST_BAND_PER_A.min(whole), MOST_GRID)
+    };
     loop {
         let step = 1.3 * half_width_a(geometry.semiangle_rad, hi);
-        if hi < 0.05 || searched.grid(step).len() <= MOST_GRID {
+        if hi < 0.05 || searched.grid(step).len() <= most {
             return (hi, step);
         }
         hi *= 0.8;

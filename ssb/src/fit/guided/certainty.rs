@@ -62,7 +62,8 @@ impl Guided<'_> {
             .collect();
         let Some(covariance) = ssb_optim::inverse_of_positive(&information, chart.len()) else {
             self.warnings.push(
-                "uncertainties: the agreement has no maximum in all searched quantities at once; search fewer"
+                "uncertainties: the agreement has no maximum in all searched quantities at once; search fewer, or check the \
+                 rotation (its sign), the detector axes and the scan shape: a wrong one does the same"
                     .into(),
             );
             return Ok(Vec::new());

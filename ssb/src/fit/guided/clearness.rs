@@ -9,6 +9,13 @@ use crate::Error;
 /// Standard deviations of noise above which an agreement is a signal.
 const CLEAR: f64 = 8.0;
 
+/// Standard deviations of noise above which the strongest frequencies are a signal; what is chosen as the strongest of
+/// many is some ten already where there is nothing.
+const SEEN: f64 = 100.0;
+
+/// Share of the signal that right aberrations explain at least.
+const EXPLAINED: f64 = 0.5;
+
 /// What the noise is, and how far an agreement stands out of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clearness {
@@ -16,6 +23,8 @@ pub(crate) struct Clearness {
     pub noise: f64,
     /// Standard deviations of the agreement of noise alone.
     pub deviations: f64,
+    /// Share of the signal of the strongest frequencies that the candidate explains, where they are seen and it is thin.
+    pub explained: Option<f64>,
 }
 
 impl Clearness {
@@ -34,7 +43,9 @@ impl Clearness {
         let band = geometry.agreement_band();
         let ends = [band.lo_per_a, band.hi_per_a];
         let strong = strongest(evaluator, geometry, ends, control)?;
-        let noise = BandModel::new(geometry, &strong, candidate).noise(&[0.0; 3]) * dc * dc;
+        let model = BandModel::new(geometry, &strong, candidate);
+        let noise = model.noise(&[0.0; 3]) * dc * dc;
+        let (explained, seen) = model.explained(&[0.0; 3], 1.0 / dc);
         let weight: f64 = (agreement_band_points(geometry).iter())
             .map(|p| f64::from(p.weight))
             .sum();
@@ -42,7 +53,18 @@ impl Clearness {
         Ok(Self {
             noise,
             deviations: (agreement / noise - weight) / (2.0 * weight).sqrt(),
+            explained: (seen > SEEN && candidate.depth_spread_nm == 0.0).then_some(explained),
         })
+    }
+
+    /// What is to be said when the candidate leaves most of the signal unexplained.
+    pub fn unexplained(self) -> Option<String> {
+        let share = self.explained.filter(|share| *share < EXPLAINED)?;
+        Some(format!(
+            "agreement: these aberrations explain only {:.0} % of the signal at the strongest frequencies: a wrong rotation (its \
+             sign), detector orientation, scan shape or calibration, further aberrations, or a thick specimen",
+            100.0 * share
+        ))
     }
 
     /// What is to be said when nothing stands out.

@@ -4,8 +4,8 @@ use ssb_core::{Candidate, Control, Evaluator, Geometry};
 use ssb_optim::QuadraticOptions;
 
 use super::basins::{
-    Astigmatism, Peak, Searched, first_band, followed, half_width_a, peaks, quadratic_of,
-    strongest, with_quadratic,
+    Astigmatism, Peak, Searched, first_band, first_signal, followed, half_width_a, peaks,
+    quadratic_of, strongest, with_quadratic,
 };
 use crate::Error;
 use crate::fit::chart::{Axis, Chart};
@@ -111,7 +111,14 @@ impl<'a> Guided<'a> {
         if searched.c12 != Astigmatism::Held {
             held.aberrations.get_mut(1).magnitude_a = 0.0;
         }
-        let (hi, step) = first_band(self.geometry, searched);
+        let signal = first_signal(self.evaluator, self.geometry, self.control)?;
+        let (hi, step) = first_band(self.geometry, searched, signal);
+        if let Some(q) = signal.filter(|q| *q > hi) {
+            self.warnings.push(format!(
+                "search: the specimen shows nothing below {q:.2} 1/Å, and a grid over these ranges is too large to look there; give \
+                 narrower ranges with --search"
+            ));
+        }
         let band = strongest(self.evaluator, self.geometry, [0.25 * hi, hi], self.control)?;
         let mut found = Vec::new();
         let rotations = self.rotations();

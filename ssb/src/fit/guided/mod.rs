@@ -1,7 +1,7 @@
 //! The guided search: basins from the agreement S, coarse to fine in |q|; the exact phase variance decides among
 //! them and has the last word (numerics section 8).
 //!
-//! 1. S at the strongest frequencies below 0.3 1/Å over a grid of C10 and C12 whose spacing follows from the depth
+//! 1. S at the strongest frequencies below 0.3 1/Å (higher where the specimen shows nothing there) over a grid of C10 and C12 whose spacing follows from the depth
 //!    of field ([`basins`]); the best peaks are followed to a wider band.
 //! 2. S over its whole band, from the best peaks, with the low orders first and then every searched term.
 //! 3. The exact loss of the basins that are left; from the best of them to its minimum.
@@ -27,7 +27,7 @@ use super::chart::Chart;
 use super::exact::ExactTrials;
 use super::outcome::{AgreementBest, Deviation, Fit};
 use super::search_space::SearchSpace;
-use super::{FitOptions, Refine};
+use super::{FitOptions, Quantity, Refine};
 use crate::Error;
 
 /// Share of the highest agreement that the final candidate must keep.
@@ -84,9 +84,24 @@ pub(super) fn search(
     if let Some(top) = told.basins.first() {
         let apart = |d: Deviation| d.with_distance(&fit.best, &top.candidate);
         fit.deviations = told.deviations.into_iter().map(apart).collect();
+        fit.warnings.extend(disagreement(&fit.deviations, geometry));
     }
     fit.agreement_best = told.basins.into_iter().next();
     Ok(fit)
+}
+
+/// What it means when the two measures lie apart by more than turns the aperture's edge by a quarter of a wave.
+fn disagreement(deviations: &[Deviation], geometry: &Geometry) -> Option<String> {
+    let most_nm = 0.1 * geometry.wavelength_a / (2.0 * geometry.semiangle_rad.powi(2));
+    let c10 = (deviations.iter()).find(|d| d.quantity == Quantity::Magnitude(0))?;
+    (c10.sigma > most_nm).then(|| {
+        format!(
+            "agreement: the loss and the agreement disagree about C10 by some {:.1} nm, more than a quarter of a wave at the \
+             aperture's edge ({most_nm:.1} nm): too few electrons, or a wrong rotation (its sign), detector orientation, scan shape or \
+             calibration",
+            c10.sigma
+        )
+    })
 }
 
 /// Bars trials whose agreement has fallen below [`PEAK`] of the highest: at few electrons the phase variance is mostly

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bad_output;
+mod basins;
 #[cfg(unix)]
 mod cancel;
 mod fits;

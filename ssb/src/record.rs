@@ -278,12 +278,17 @@ pub fn region(result: &ResultFile) -> Option<String> {
     region_in_words(region_of(&result.provenance.source.options)?)
 }
 
+/// One standard deviation of a searched quantity, in its unit, where the fit states one.
+pub(crate) fn uncertainty(outcome: &Outcome, key: &str) -> Option<f64> {
+    outcome.details["uncertainty"][key].as_f64()
+}
+
 /// The candidate of an outcome in words: every value in both units that people use, with its uncertainty where a fit
 /// states one (one standard deviation).
 #[must_use]
 pub fn in_words(outcome: &Outcome) -> Vec<String> {
     let candidate = &outcome.best;
-    let sigma = |key: &str| outcome.details["uncertainty"][key].as_f64();
+    let sigma = |key: &str| uncertainty(outcome, key);
     let plus_minus =
         |sigma: Option<f64>, unit: &str| sigma.map(|s| format!("± {} {unit}", significant(s, 2)));
     let with = |mut line: String, sigmas: &[Option<String>]| {

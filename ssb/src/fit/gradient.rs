@@ -8,7 +8,7 @@ use ssb_gradient::{AgreementProgram, AscentOptions, Coordinate, Host, ascend};
 
 use super::Quantity;
 use super::chart::{Axis, Chart};
-use super::guided::{half_width_a, strongest_of};
+use super::guided::{Powers, half_width_a};
 use crate::Error;
 
 /// Values (frequencies times BF pixels) of the program, and its least and most frequencies.
@@ -77,8 +77,8 @@ pub(super) fn climb(
     }
     let band = geometry.agreement_band();
     let count = (VALUES / evaluator.info().bf_active.max(1)).clamp(FREQUENCIES[0], FREQUENCIES[1]);
-    let ends = [band.lo_per_a, band.hi_per_a];
-    let strong = strongest_of(evaluator, geometry, ends, count, control)?;
+    let powers = Powers::of(evaluator, geometry, control)?;
+    let strong = powers.strongest_of(evaluator, None, count, control)?;
     let device = Default::default();
     let program = AgreementProgram::<Host>::new(
         geometry,

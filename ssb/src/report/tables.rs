@@ -12,16 +12,6 @@ use crate::result_figure::searched;
 
 const DIGITS: usize = 6;
 
-/// One standard deviation of a searched quantity, in its unit.
-fn sigma(result: &ResultFile, key: &str) -> Option<f64> {
-    result
-        .outcome
-        .details
-        .get("uncertainty")?
-        .get(key)?
-        .as_f64()
-}
-
 /// The range that a quantity was searched over, as markup; empty when it was not.
 fn range(result: &ResultFile, key: &str, unit: &str) -> String {
     searched(result, key).map_or_else(String::new, |ends| {
@@ -45,7 +35,7 @@ fn term(result: &ResultFile, row: &AberrationRow) -> Vec<Vec<String>> {
         escaped(name),
         format!("{} nm", number(row.value_nm, DIGITS)),
         format!("{} Å", number(10.0 * row.value_nm, DIGITS)),
-        plus_minus(sigma(result, &format!("{name}_nm"))),
+        plus_minus(record::uncertainty(&result.outcome, &format!("{name}_nm"))),
         row.state.label().into(),
         range(result, &format!("{name}_nm"), "nm"),
     ]];
@@ -58,7 +48,7 @@ fn term(result: &ResultFile, row: &AberrationRow) -> Vec<Vec<String>> {
             escaped(name),
             format!("{} rad", number(angle, DIGITS)),
             format!("{}°", number(angle.to_degrees(), DIGITS)),
-            plus_minus(sigma(result, &format!("{name}_rad"))),
+            plus_minus(record::uncertainty(&result.outcome, &format!("{name}_rad"))),
             row.angle_state.map_or("", TermState::label).into(),
             range(result, &format!("{name}_rad"), "rad"),
         ]);
@@ -102,7 +92,7 @@ fn others(result: &ResultFile) -> Vec<Vec<String>> {
             escaped(quantity.name()),
             format!("{} {unit}", number(value, DIGITS)),
             also,
-            plus_minus(sigma(result, &key)),
+            plus_minus(record::uncertainty(&result.outcome, &key)),
             state.into(),
             range(result, &key, unit),
         ])

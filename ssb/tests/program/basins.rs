@@ -1,33 +1,27 @@
 //! Where a search from cold could end elsewhere: short spacings, wrong geometry.
 
+use ssb::ndarray::Array2;
+
 use crate::fits::{fit, near, quadratic, simulated};
 use crate::simulated::Data;
 
-/// A square lattice of columns 2.4 Å apart as a NumPy file of float64, phase in rad.
-fn short_lattice(path: &std::path::Path, side: usize, step_a: f64) {
-    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({side}, {side}), }}");
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend(118_u16.to_le_bytes());
-    bytes.extend(format!("{header:<117}\n").bytes());
+/// The phase in rad of a square lattice of columns 2.4 Å apart.
+fn short_lattice(side: usize, step_a: f64) -> Array2<f64> {
     let from_column = |i: usize| {
         let x = i as f64 * step_a % 2.4;
         x.min(2.4 - x)
     };
-    for row in 0..side {
-        for col in 0..side {
-            let r2 = from_column(row).powi(2) + from_column(col).powi(2);
-            let phase_rad = 0.3 * (-r2 / (2.0 * 0.35_f64.powi(2))).exp();
-            bytes.extend(phase_rad.to_le_bytes());
-        }
-    }
-    std::fs::write(path, bytes).unwrap();
+    Array2::from_shape_fn((side, side), |(row, col)| {
+        let r2 = from_column(row).powi(2) + from_column(col).powi(2);
+        0.3 * (-r2 / (2.0 * 0.35_f64.powi(2))).exp()
+    })
 }
 
 /// The first reflections, at 0.417 1/Å, lie beyond the first band, which holds nothing but noise.
 #[test]
 fn a_lattice_of_short_spacings_is_found() {
     let folder = Data::empty("phase.npy");
-    short_lattice(&folder.file, 96, 0.25);
+    ssb_io::npy::write_f64(&folder.file, short_lattice(96, 0.25).view()).unwrap();
     for (dose, c10) in [("2000", 15.0), ("2000", 8.0), ("300", -22.0)] {
         let truth = format!("--aberration=C10={c10}nm");
         let data = simulated(&[

@@ -303,11 +303,7 @@ fn an_unresolved_branch_is_reported_and_nothing_is_flipped() {
     let phase = Array2::from_shape_fn((64, 64), |(r, c)| {
         (0.02 * (wave(r, 5.0) + wave(c, 6.0) + wave(r + c, 4.0))) as f32
     });
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (64, 64), }";
-    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
-    bytes.extend(format!("{header:<117}\n").bytes());
-    bytes.extend(phase.iter().flat_map(|v| v.to_le_bytes()));
-    std::fs::write(&object, bytes).unwrap();
+    ssb_io::npy::write_f32(&object, phase.view()).unwrap();
     let run = program()
         .args([
             "simulate",

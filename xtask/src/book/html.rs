@@ -96,10 +96,7 @@ fn wrong_use(output: &Path, seen: &BTreeMap<&str, Seen>, page: &str, used: &Use)
         let what = "is loaded from elsewhere: put the file into docs/";
         return used.loads.then(|| what.to_owned());
     }
-    let (path, fragment) = match address.split_once('#') {
-        Some((path, fragment)) => (path, paths::decoded(fragment)),
-        None => (address, String::new()),
-    };
+    let (path, fragment) = paths::parted(address);
     let path = paths::decoded(path.split('?').next().unwrap_or_default());
     let target = match path.as_str() {
         "" => Some(page.to_owned()),
@@ -115,6 +112,7 @@ fn wrong_use(output: &Path, seen: &BTreeMap<&str, Seen>, page: &str, used: &Use)
     if output.join(&target).is_dir() {
         return Some("is a folder: link to a page in it".into());
     }
+    let fragment = fragment.unwrap_or_default();
     let there = fragment.is_empty()
         || seen
             .get(target.as_str())
@@ -222,15 +220,12 @@ fn style(text: &str, line: usize, seen: &mut Seen) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::written;
     use super::*;
 
     fn found(page: &str) -> Vec<String> {
         let output = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = output.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write = |path: &str, text: &str| written(output.path(), path, text);
         write("page.html", page);
         write("other.html", "<h2 id=\"here\">x</h2>");
         write("css/a.css", "body { background: url('../i.png') }");

@@ -23,10 +23,7 @@ pub fn target(page: &str, destination: &str) -> Result<Option<Target>, String> {
     if paths::has_scheme(destination) {
         return Ok(None);
     }
-    let (path, fragment) = match destination.split_once('#') {
-        Some((path, fragment)) => (path, Some(paths::decoded(fragment))),
-        None => (destination, None),
-    };
+    let (path, fragment) = paths::parted(destination);
     let path = match paths::decoded(path) {
         path if path.starts_with('/') => {
             return Err("starts at the root of a host: write it from this page".into());
@@ -106,16 +103,13 @@ fn lines_of(fragment: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::written;
     use super::*;
 
     /// Findings of one page that holds the text, beside a few files.
     fn found(text: &str) -> Vec<String> {
         let root = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write = |path: &str, text: &str| written(root.path(), path, text);
         let other = "# Title\n## A part\n";
         write("docs/page.md", text);
         write("docs/other.md", other);

@@ -17,6 +17,14 @@ pub fn joined(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// The path of an address as it is written, and the decoded fragment after it.
+pub fn parted(address: &str) -> (&str, Option<String>) {
+    match address.split_once('#') {
+        Some((path, fragment)) => (path, Some(decoded(fragment))),
+        None => (address, None),
+    }
+}
+
 /// The folder that a file is in, empty for the root.
 pub fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)

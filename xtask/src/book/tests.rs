@@ -33,10 +33,15 @@ fn repository(root: &Path, page: &str) {
         ("ssb/src/cli/mod.rs", CLI),
         ("ssb/src/lib.rs", "const A: &str = \"no such specimen\";"),
     ] {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        written(root, path, text);
     }
+}
+
+/// Writes a file and the folders that it lies in.
+pub fn written(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
 }
 
 const PAGE: &str = "# Page\n\n[More](../../MORE.md#a-part) [Code](../../src/code.rs#L1) [Folder](../../src)\n\n\

@@ -170,30 +170,36 @@ impl BandModel {
         (t1 * cos + t2 * sin).norm_sqr() / power
     }
 
-    /// The variance of the noise of one `G_b`, in units of the squared DC value: what the model leaves of `|G|^2`
-    /// at `M`, per degree of freedom.
-    pub fn noise(&self, m: &Quadratic) -> f64 {
+    /// What the model explains of `|G|^2` at `M`, and what it leaves, beside counting noise of this variance of one `G_b` in
+    /// units of the squared DC value.
+    pub fn residue(&self, m: &Quadratic, counting: f64) -> Residue {
         let mut scratch = Scratch::new(self.shape);
-        let (mut left, mut free) = (0.0, 0.0);
+        let (mut left, mut free, mut explained, mut signal) = (0.0, 0.0, 0.0, 0.0);
+        let open = self.open as f64;
         for f in &self.frequencies {
-            left += f.energy - self.fitted(f, m, &mut scratch);
-            free += self.open as f64 - 1.0;
+            let fitted = self.fitted(f, m, &mut scratch);
+            left += f.energy - fitted;
+            free += open - 1.0;
+            explained += fitted - counting;
+            signal += f.energy - open * counting;
         }
-        left / free.max(1.0)
+        let deviation = counting * (open * self.frequencies.len() as f64).sqrt();
+        Residue {
+            noise: left / free.max(1.0),
+            explained: explained / signal,
+            seen: signal / deviation,
+        }
     }
+}
 
-    /// The share of the signal that `M` explains, and the signal in standard deviations of its noise: what `|G|^2` and S have
-    /// above counting noise of this variance, in units of the squared DC value.
-    pub fn explained(&self, m: &Quadratic, noise: f64) -> (f64, f64) {
-        let mut scratch = Scratch::new(self.shape);
-        let (mut fitted, mut signal) = (0.0, 0.0);
-        for f in &self.frequencies {
-            fitted += self.fitted(f, m, &mut scratch) - noise;
-            signal += f.energy - self.open as f64 * noise;
-        }
-        let deviation = noise * (self.open as f64 * self.frequencies.len() as f64).sqrt();
-        (fitted / signal, signal / deviation)
-    }
+/// What a model explains of the data, and what it leaves.
+pub(super) struct Residue {
+    /// The variance of the noise of one `G_b`, in units of the squared DC value: what is left, per degree of freedom.
+    pub noise: f64,
+    /// The share of the signal that is explained: of what `|G|^2` and S have above counting noise.
+    pub explained: f64,
+    /// The signal in standard deviations of counting noise.
+    pub seen: f64,
 }
 
 /// Work space of one worker.

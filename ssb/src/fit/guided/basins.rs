@@ -1,19 +1,10 @@
 //! Where the agreement S peaks over a grid of C10 and C12, from the strongest frequencies of a band.
 
-use ssb_core::ndarray::Array2;
-use ssb_core::{AgreementBand, BandPoint, Candidate, Control, Evaluator, Geometry, band_points};
+use ssb_core::{Candidate, Control, Geometry};
 use ssb_optim::{QuadraticDescent, QuadraticOptions, Score};
 
 use super::band_model::{BandModel, BandSpectra, Quadratic};
 use crate::Error;
-
-/// Values of spectra asked at a time.
-const MOST_VALUES: usize = 1 << 21;
-
-/// Values (frequencies times BF pixels) of a model: more sees fainter specimens, and takes longer.
-const MODEL_VALUES: usize = 150_000;
-const FEWEST_FREQUENCIES: usize = 24;
-const MOST_FREQUENCIES: usize = 160;
 
 /// Frequencies of the grid; its peaks are refined on all of the model.
 const GRID_FREQUENCIES: usize = 40;
@@ -28,13 +19,7 @@ const MOST_GRID: usize = 40_000;
 const MOST_FINE_GRID: usize = 250_000;
 
 /// Upper end in 1/Å of the first band, unless the specimen shows nothing below it.
-const FIRST_BAND_PER_A: f64 = 0.3;
-
-/// Share of the strongest frequency's signal that makes another one worth looking at.
-const WORTH: f64 = 0.1;
-
-/// Standard deviations of noise above which one frequency is a signal.
-const SEEN: f64 = 8.0;
+pub(super) const FIRST_BAND_PER_A: f64 = 0.3;
 
 /// Peaks of the grid that are refined.
 const PEAKS: usize = 12;
@@ -43,51 +28,6 @@ const PEAKS: usize = 12;
 /// argument `2 pi C semiangle q` falls to half of its power at 1.62.
 pub(in crate::fit) fn half_width_a(semiangle_rad: f64, q_per_a: f64) -> f64 {
     1.62 / (std::f64::consts::TAU * semiangle_rad * q_per_a)
-}
-
-/// The strongest frequencies of a band with the spectra of every BF pixel there.
-///
-/// Strong is what `sum_b |G_b|^2` has above the noise of counting: a crystal shows in its few reflections, whatever
-/// the aberrations are.
-pub(super) fn strongest(
-    evaluator: &mut dyn Evaluator,
-    geometry: &Geometry,
-    ends_per_a: [f64; 2],
-    control: &Control,
-) -> Result<BandSpectra, Error> {
-    let most = (MODEL_VALUES / evaluator.info().bf_active.max(1))
-        .clamp(FEWEST_FREQUENCIES, MOST_FREQUENCIES);
-    strongest_of(evaluator, geometry, ends_per_a, most, control)
-}
-
-/// The `most` strongest of them.
-pub(in crate::fit) fn strongest_of(
-    evaluator: &mut dyn Evaluator,
-    geometry: &Geometry,
-    [lo_per_a, hi_per_a]: [f64; 2],
-    most: usize,
-    control: &Control,
-) -> Result<BandSpectra, Error> {
-    let band = AgreementBand { lo_per_a, hi_per_a };
-    let points = band_points(geometry, band);
-    let (pixels, dc) = (geometry.bf_pixels(), evaluator.info().dc);
-    let mut kept: Vec<(f64, BandPoint, Vec<_>)> = Vec::new();
-    for points in points.chunks((MOST_VALUES / pixels).max(1)) {
-        let spectra = evaluator.spectra(points, control)?;
-        for (point, column) in points.iter().zip(spectra.columns()) {
-            let strength: f64 = column.iter().map(|z| f64::from(z.norm_sqr())).sum();
-            kept.push((strength, *point, column.to_vec()));
-        }
-        kept.sort_by(|a, b| b.0.total_cmp(&a.0));
-        kept.truncate(most);
-    }
-    // In the order of the plane again: sums do not depend on how strong each is.
-    kept.sort_by_key(|(_, p, _)| (p.col, p.row));
-    let scale = (1.0 / dc) as f32;
-    Ok(BandSpectra {
-        points: kept.iter().map(|(_, p, _)| *p).collect(),
-        spectra: Array2::from_shape_fn((pixels, kept.len()), |(b, i)| kept[i].2[b] * scale),
-    })
 }
 
 /// What of C10 and C12 is searched, in Å.
@@ -178,39 +118,6 @@ pub(super) struct Peak {
     pub agreement: f64,
     /// The rotation that it was found at, in deg; `None` for the acquisition's.
     pub rotation_deg: Option<f64>,
-}
-
-/// The lowest `|q|` in 1/Å that has a signal, of those that are not weak beside the strongest; `None` where nothing
-/// stands out. A crystal of short spacings shows nothing at lower ones but noise, which has peaks of its own.
-pub(super) fn first_signal(
-    evaluator: &mut dyn Evaluator,
-    geometry: &Geometry,
-    control: &Control,
-) -> Result<Option<f64>, Error> {
-    let whole = geometry.agreement_band();
-    let band = AgreementBand {
-        lo_per_a: whole.lo_per_a.min(0.25 * FIRST_BAND_PER_A),
-        ..whole
-    };
-    let points = band_points(geometry, band);
-    let (pixels, info) = (geometry.bf_pixels(), evaluator.info());
-    let active = info.bf_active.max(1) as f64;
-    // Counting alone adds the counts of all pixels to the power of any frequency.
-    let noise = active * info.dc;
-    let (q_row, q_col) = (geometry.q_row_per_a(), geometry.q_col_per_a());
-    let mut signals = Vec::with_capacity(points.len());
-    for points in points.chunks((MOST_VALUES / pixels).max(1)) {
-        let spectra = evaluator.spectra(points, control)?;
-        for (point, column) in points.iter().zip(spectra.columns()) {
-            let power: f64 = column.iter().map(|z| f64::from(z.norm_sqr())).sum();
-            let q = q_row[point.row].hypot(q_col[point.col]);
-            signals.push((q, (power / noise - 1.0) * active.sqrt()));
-        }
-    }
-    let strongest = signals.iter().map(|(_, s)| *s).fold(0.0, f64::max);
-    let least = SEEN.max(WORTH * strongest);
-    let seen = signals.iter().filter(|(_, s)| *s >= least);
-    Ok(seen.map(|(q, _)| *q).min_by(f64::total_cmp))
 }
 
 /// The upper end of the first band, in 1/Å, and the spacing of its grid, in Å, for a specimen whose lowest clear

@@ -2,8 +2,8 @@
 
 use ssb_core::{Candidate, Control, Evaluator, Geometry, agreement_band_points};
 
-use super::band_model::BandModel;
-use super::basins::strongest;
+use super::band_model::{BandModel, Residue};
+use super::powers::Powers;
 use crate::Error;
 
 /// Standard deviations of noise above which an agreement is a signal.
@@ -40,12 +40,15 @@ impl Clearness {
         control: &Control,
     ) -> Result<Self, Error> {
         let dc = evaluator.info().dc;
-        let band = geometry.agreement_band();
-        let ends = [band.lo_per_a, band.hi_per_a];
-        let strong = strongest(evaluator, geometry, ends, control)?;
+        let powers = Powers::of(evaluator, geometry, control)?;
+        let strong = powers.strongest(evaluator, None, control)?;
         let model = BandModel::new(geometry, &strong, candidate);
-        let noise = model.noise(&[0.0; 3]) * dc * dc;
-        let (explained, seen) = model.explained(&[0.0; 3], 1.0 / dc);
+        let Residue {
+            noise,
+            explained,
+            seen,
+        } = model.residue(&[0.0; 3], 1.0 / dc);
+        let noise = noise * dc * dc;
         let weight: f64 = (agreement_band_points(geometry).iter())
             .map(|p| f64::from(p.weight))
             .sum();

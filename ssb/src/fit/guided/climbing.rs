@@ -4,9 +4,10 @@ use ssb_core::{Candidate, Control, Evaluator, Geometry};
 use ssb_optim::QuadraticOptions;
 
 use super::basins::{
-    Astigmatism, Peak, Searched, first_band, first_signal, followed, half_width_a, peaks,
-    quadratic_of, strongest, with_quadratic,
+    Astigmatism, Peak, Searched, first_band, followed, half_width_a, peaks, quadratic_of,
+    with_quadratic,
 };
+use super::powers::Powers;
 use crate::Error;
 use crate::fit::chart::{Axis, Chart};
 use crate::fit::climb::climb;
@@ -111,7 +112,8 @@ impl<'a> Guided<'a> {
         if searched.c12 != Astigmatism::Held {
             held.aberrations.get_mut(1).magnitude_a = 0.0;
         }
-        let signal = first_signal(self.evaluator, self.geometry, self.control)?;
+        let powers = Powers::of(self.evaluator, self.geometry, self.control)?;
+        let signal = powers.first_signal();
         let (hi, step) = first_band(self.geometry, searched, signal);
         if let Some(q) = signal.filter(|q| *q > hi) {
             self.warnings.push(format!(
@@ -119,7 +121,7 @@ impl<'a> Guided<'a> {
                  narrower ranges with --search"
             ));
         }
-        let band = strongest(self.evaluator, self.geometry, [0.25 * hi, hi], self.control)?;
+        let band = powers.strongest(self.evaluator, Some([0.25 * hi, hi]), self.control)?;
         let mut found = Vec::new();
         let rotations = self.rotations();
         for (i, rotation_deg) in rotations.iter().enumerate() {
@@ -144,12 +146,7 @@ impl<'a> Guided<'a> {
         let whole = self.geometry.agreement_band().hi_per_a;
         let wider = (2.0 * hi).min(whole);
         if wider > 1.2 * hi {
-            let band = strongest(
-                self.evaluator,
-                self.geometry,
-                [0.25 * hi, wider],
-                self.control,
-            )?;
+            let band = powers.strongest(self.evaluator, Some([0.25 * hi, wider]), self.control)?;
             let step = 1.3 * half_width_a(self.geometry.semiangle_rad, wider);
             found = followed(self.geometry, &band, searched, &found, &held, step);
         }

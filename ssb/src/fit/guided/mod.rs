@@ -11,6 +11,7 @@ mod basins;
 mod certainty;
 mod clearness;
 mod climbing;
+mod powers;
 mod ranges;
 #[cfg(test)]
 mod tests;
@@ -19,9 +20,11 @@ use ssb_core::{Control, Evaluator, Geometry};
 use ssb_optim::{QuadraticDescent, QuadraticOptions};
 
 #[cfg(feature = "burn")]
-pub(in crate::fit) use self::basins::{half_width_a, strongest_of};
+pub(in crate::fit) use self::basins::half_width_a;
 pub(crate) use self::clearness::Clearness;
 use self::climbing::Guided;
+#[cfg(feature = "burn")]
+pub(in crate::fit) use self::powers::Powers;
 use self::ranges::{check_band, doubt, searched, widened};
 use super::chart::Chart;
 use super::exact::ExactTrials;
